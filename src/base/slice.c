@@ -1,0 +1,78 @@
+#include "base/slice.h"
+
+int slice_compare(struct slice a, struct slice b)
+{
+    size_t common = MIN(a.len, b.len);
+    int order = common ? memcmp(a.ptr, b.ptr, common) : 0;
+    return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+bool slice_starts_with(struct slice s, struct slice prefix)
+{
+    return s.len >= prefix.len && slice_equal(slice_of(s.ptr, prefix.len), prefix);
+}
+
+bool slice_ends_with(struct slice s, struct slice suffix)
+{
+    return s.len >= suffix.len && slice_equal(slice_of(s.ptr + s.len - suffix.len, suffix.len), suffix);
+}
+
+static uint8_t lower(uint8_t c)
+{
+    return c >= 'A' && c <= 'Z' ? (uint8_t)(c | 0x20) : c;
+}
+
+bool slice_equal_nocase(struct slice a, struct slice b)
+{
+    if (a.len != b.len)
+        return false;
+    for (size_t i = 0; i < a.len; i++)
+        if (lower(a.ptr[i]) != lower(b.ptr[i]))
+            return false;
+    return true;
+}
+
+bool slice_to_i64(struct slice s, int64_t *out)
+{
+    bool negative = s.len > 0 && s.ptr[0] == '-';
+    uint64_t value = 0, most = negative ? (uint64_t)INT64_MAX + 1 : INT64_MAX;
+    size_t i = negative;
+    if (i == s.len)
+        return false;
+    for (; i < s.len; i++) {
+        unsigned digit = (unsigned)s.ptr[i] - '0';
+        if (digit > 9 || value > (most - digit) / 10)
+            return false;
+        value = value * 10 + digit;
+    }
+    *out = negative ? (int64_t)(0 - value) : (int64_t)value;
+    return true;
+}
+
+/* Length of the well-formed sequence at p, 0 if there is none. */
+static size_t utf8_sequence(const uint8_t *p, size_t left)
+{
+    uint8_t c = p[0];
+    size_t len = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : (c & 0xf0) == 0xe0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+    if (len == 0 || len > left)
+        return 0;
+    for (size_t i = 1; i < len; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    if (len == 3 && ((c == 0xe0 && p[1] < 0xa0) || (c == 0xed && p[1] >= 0xa0)))
+        return 0;
+    if (len == 4 && ((c == 0xf0 && p[1] < 0x90) || (c == 0xf4 && p[1] >= 0x90)))
+        return 0;
+    return len;
+}
+
+bool slice_is_utf8(struct slice s)
+{
+    for (size_t i = 0; i < s.len;) {
+        size_t len = utf8_sequence(s.ptr + i, s.len - i);
+        if (len == 0)
+            return false;
+        i += len;
+    }
+    return true;
+}

@@ -1,0 +1,48 @@
+/* A slice borrows bytes: a pointer and a length that travel together, passed by value. It never owns. */
+#ifndef WEIR_BASE_SLICE_H
+#define WEIR_BASE_SLICE_H
+
+#include "base/base.h"
+
+struct slice {
+    const uint8_t *ptr;
+    size_t len;
+};
+
+/* A slice over a string literal, and over a NUL-terminated string. */
+#define SLICE(literal) ((struct slice){(const uint8_t *)("" literal), sizeof(literal) - 1})
+/* For printf("%.*s", SLICE_ARGS(s)). */
+#define SLICE_ARGS(s) (int)(s).len, (const char *)(s).ptr
+
+static inline struct slice slice_of(const void *ptr, size_t len)
+{
+    return (struct slice){ptr, len};
+}
+
+static inline struct slice slice_str(const char *str)
+{
+    return (struct slice){(const uint8_t *)str, strlen(str)};
+}
+
+static inline bool slice_equal(struct slice a, struct slice b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+static inline bool slice_is(struct slice a, const char *str)
+{
+    return slice_equal(a, slice_str(str));
+}
+
+/* Unsigned byte order, the shorter first where one is a prefix of the other: <0, 0, >0. */
+int slice_compare(struct slice a, struct slice b);
+bool slice_starts_with(struct slice s, struct slice prefix);
+bool slice_ends_with(struct slice s, struct slice suffix);
+/* Letters A-Z and a-z count as equal; all other bytes must be the same. */
+bool slice_equal_nocase(struct slice a, struct slice b);
+/* Decimal digits with an optional '-'; the whole slice must be the number. False leaves *out as it was. */
+MUST_CHECK bool slice_to_i64(struct slice s, int64_t *out);
+/* Well-formed UTF-8, by RFC 3629: no surrogates, no overlong forms. */
+bool slice_is_utf8(struct slice s);
+
+#endif
