@@ -95,9 +95,9 @@ static void utf8_is_checked_strictly(void **state)
     static const struct {
         const char *text;
         bool valid;
-    } cases[] = {{"", true},           {"h\xc3\xa9", true},          {"\xe4\xb8\x96", true}, {"\xf0\x9f\x98\x80", true},
-                 {"\xc0\x80", false},  {"\xed\xa0\x80", false},      {"\xe0\x80\x80", false}, {"\xf4\x90\x80\x80", false},
-                 {"\xc3", false},      {"\x80", false}};
+    } cases[] = {{"", true},          {"h\xc3\xa9", true},     {"\xe4\xb8\x96", true},  {"\xf0\x9f\x98\x80", true},
+                 {"\xc0\x80", false}, {"\xed\xa0\x80", false}, {"\xe0\x80\x80", false}, {"\xf4\x90\x80\x80", false},
+                 {"\xc3", false},     {"\x80", false}};
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         assert_int_equal(slice_is_utf8(slice_str(cases[i].text)), cases[i].valid);
 }

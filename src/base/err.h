@@ -37,18 +37,18 @@ enum err_code err_set_errno_at(struct err *err, const char *where, int os_errno,
 #define err_set_errno(err, os_errno, ...) err_set_errno_at((err), ERR_WHERE, (os_errno), __VA_ARGS__)
 
 /* Returns the code of a failed call to the caller. */
-#define TRY(call)                                                                                                      \
-    do {                                                                                                               \
-        enum err_code try_code_ = (call);                                                                              \
-        if (try_code_ != OK)                                                                                           \
-            return try_code_;                                                                                          \
+#define TRY(call)                         \
+    do {                                  \
+        enum err_code try_code_ = (call); \
+        if (try_code_ != OK)              \
+            return try_code_;             \
     } while (0)
 /* Keeps the code of a failed call in `code` and goes to the one way out, `fail:`. */
-#define TRY_OR_FAIL(call)                                                                                              \
-    do {                                                                                                               \
-        code = (call);                                                                                                 \
-        if (code != OK)                                                                                                \
-            goto fail;                                                                                                 \
+#define TRY_OR_FAIL(call) \
+    do {                  \
+        code = (call);    \
+        if (code != OK)   \
+            goto fail;    \
     } while (0)
 
 const char *err_name(enum err_code code);      /* "TABLE_NOT_EXIST" */

@@ -1,9 +1,8 @@
 /* A reader walks over borrowed bytes; all parsing of bytes from outside goes through it.
  *
- * It fails once and stays failed: a read past the end gives zero (or an empty slice) and sets `failed`, and so does every
- * read after it, so that a parser may read a whole structure and look at reader_ok() once, before it believes any of it.
- * Integers are little-endian unless the name ends in _be.
- * thread: one at a time. */
+ * It fails once and stays failed: a read past the end gives zero (or an empty slice) and sets `failed`, and so does
+ * every read after it, so that a parser may read a whole structure and look at reader_ok() once, before it believes any
+ * of it. Integers are little-endian unless the name ends in _be. thread: one at a time. */
 #ifndef WEIR_BASE_READER_H
 #define WEIR_BASE_READER_H
 

@@ -1,8 +1,9 @@
 /* The only door to the kernel: files, sockets, clock, random, threads and waiting.
  *
  * Everything above takes a `struct os *`. os_real() is the machine; test/sim is a second implementation with virtual
- * time, torn writes, failed syncs, full disks and crashes. Nothing outside src/os calls the kernel; tools/check_banned.py
- * looks for it. Paths are UTF-8 bytes, NUL-terminated, relative to the working directory or absolute.
+ * time, torn writes, failed syncs, full disks and crashes. Nothing outside src/os calls the kernel;
+ * tools/check_banned.py looks for it. Paths are UTF-8 bytes, NUL-terminated, relative to the working directory or
+ * absolute.
  *
  * errors  kernel refusals as err_set_errno says; partial writes are finished inside or reported as a failure.
  * thread  every call may come from any thread unless it says otherwise; calls marked (blocks) can wait for a disk or
@@ -148,8 +149,8 @@ void os_socket_shutdown(struct os_socket *socket);
 /* *closed tells the end of the stream. */
 MUST_CHECK enum err_code os_recv(struct os_socket *socket, void *ptr, size_t len, size_t *got, bool *closed,
                                  struct err *err);
-MUST_CHECK enum err_code os_send(struct os_socket *socket, const struct slice *pieces, size_t piece_count,
-                                 size_t *sent, struct err *err);
+MUST_CHECK enum err_code os_send(struct os_socket *socket, const struct slice *pieces, size_t piece_count, size_t *sent,
+                                 struct err *err);
 /* sendfile: a range of a file without a copy. */
 MUST_CHECK enum err_code os_send_file(struct os_socket *socket, struct os_file *file, uint64_t offset, size_t len,
                                       size_t *sent, struct err *err);
@@ -163,8 +164,8 @@ void os_poller_destroy(struct os_poller *poller);
 /* ready: what to wait for; tag comes back in the event. Level-triggered. */
 MUST_CHECK enum err_code os_poller_add(struct os_poller *poller, struct os_socket *socket, unsigned ready, void *tag,
                                        struct err *err);
-MUST_CHECK enum err_code os_poller_change(struct os_poller *poller, struct os_socket *socket, unsigned ready,
-                                          void *tag, struct err *err);
+MUST_CHECK enum err_code os_poller_change(struct os_poller *poller, struct os_socket *socket, unsigned ready, void *tag,
+                                          struct err *err);
 void os_poller_remove(struct os_poller *poller, struct os_socket *socket);
 struct os_event {
     unsigned ready; /* OS_READABLE... */

@@ -34,9 +34,9 @@ enum type_kind {
 };
 
 #define SCHEMA_COLUMNS_MAX 2048
-#define SCHEMA_DEPTH_MAX 16       /* of nested types */
+#define SCHEMA_DEPTH_MAX 16 /* of nested types */
 #define SCHEMA_JSON_BYTES_MAX (4u << 20)
-#define NAME_BYTES_MAX 200        /* of a database, table or partition value */
+#define NAME_BYTES_MAX 200 /* of a database, table or partition value */
 
 struct type;
 
@@ -72,7 +72,7 @@ struct properties {
 struct schema_column {
     struct slice name;
     const struct type *type;
-    struct slice comment;      /* ptr NULL: none */
+    struct slice comment; /* ptr NULL: none */
     int32_t id;
     struct slice agg_function; /* lower case; ptr NULL: none */
     struct properties agg_parameters;
@@ -89,13 +89,13 @@ struct schema {
 
 struct table_descriptor {
     struct schema schema;
-    struct slice comment; /* ptr NULL: none */
+    struct slice comment;     /* ptr NULL: none */
     uint32_t *partition_keys; /* column positions */
     uint32_t partition_key_count;
     bool has_distribution; /* bucket_key was present */
     uint32_t *bucket_keys; /* column positions */
     uint32_t bucket_key_count;
-    int32_t bucket_count; /* -1: to be defaulted */
+    int32_t bucket_count;                /* -1: to be defaulted */
     struct properties properties;        /* table.* */
     struct properties custom_properties; /* anything else */
 };
@@ -132,7 +132,7 @@ MUST_CHECK enum err_code type_from_sql(struct arena *arena, struct slice sql, co
 
 const char *type_kind_json_name(enum type_kind kind); /* "TIMESTAMP_WITHOUT_TIME_ZONE" */
 bool type_equal(const struct type *a, const struct type *b, bool with_nullability);
-bool type_is_nested(const struct type *type); /* ARRAY, MAP, ROW */
+bool type_is_nested(const struct type *type);        /* ARRAY, MAP, ROW */
 const struct type *type_simple(enum type_kind kind); /* static, nullable, default parameters; not for nested kinds */
 const struct type *type_with_nullable(struct arena *arena, const struct type *type, bool nullable);
 

@@ -2,7 +2,8 @@
  *
  * A datum has no type of its own; the type travels beside it. A column is a view in the layout of Apache Arrow with the
  * units of rows.md 1, so that an Arrow record batch becomes columns without a copy and columns go into Parquet without
- * one; a column_builder grows the same thing row by row. Row codecs, JSON, comparison, hashing and SQL work on datums. */
+ * one; a column_builder grows the same thing row by row. Row codecs, JSON, comparison, hashing and SQL work on datums.
+ */
 #ifndef WEIR_FORMAT_VALUE_VALUE_H
 #define WEIR_FORMAT_VALUE_VALUE_H
 
@@ -14,7 +15,7 @@ struct datum {
     bool is_null;
     union {
         bool boolean;
-        int64_t i64;        /* TINYINT..BIGINT, DATE (days), TIME (milliseconds of the day) */
+        int64_t i64; /* TINYINT..BIGINT, DATE (days), TIME (milliseconds of the day) */
         float f32;
         double f64;
         __int128 decimal;   /* unscaled */
@@ -35,8 +36,8 @@ struct datum {
     };
 };
 
-/* A total order for values of one type: null first, numbers by value (FLOAT and DOUBLE in Java's total order: -0.0 below
- * 0.0, NaN greatest), bytes unsigned, nested element by element. */
+/* A total order for values of one type: null first, numbers by value (FLOAT and DOUBLE in Java's total order: -0.0
+ * below 0.0, NaN greatest), bytes unsigned, nested element by element. */
 int datum_compare(const struct type *type, const struct datum *a, const struct datum *b);
 bool datum_equal(const struct type *type, const struct datum *a, const struct datum *b);
 /* Deep copy. */
@@ -47,13 +48,15 @@ void datum_dup(struct arena *arena, const struct type *type, const struct datum 
 void datum_canonical(const struct type *type, const struct datum *value, struct buf *out);
 void row_canonical(const struct schema *schema, const struct datum *row, uint32_t column_count, struct buf *out);
 
-/* The JSON that people and scripts see: numbers as numbers, DECIMAL as a number with its scale, FLOAT and DOUBLE shortest
- * form that reads back equal, bytes as hex, DATE "2024-02-29", TIME "12:34:56.789", TIMESTAMP "2024-02-29 12:34:56.789",
- * LTZ the same with "Z", ARRAY [..], MAP {"k":v} for character keys and [[k,v],..] for others, ROW {..}. NaN and infinities are strings. */
+/* The JSON that people and scripts see: numbers as numbers, DECIMAL as a number with its scale, FLOAT and DOUBLE
+ * shortest form that reads back equal, bytes as hex, DATE "2024-02-29", TIME "12:34:56.789", TIMESTAMP "2024-02-29
+ * 12:34:56.789", LTZ the same with "Z", ARRAY [..], MAP {"k":v} for character keys and [[k,v],..] for others, ROW {..}.
+ * NaN and infinities are strings. */
 void datum_to_json(const struct type *type, const struct datum *value, struct buf *out);
 void row_to_json(const struct schema *schema, const struct datum *row, struct buf *out);
-/* The reverse; strings are also taken for numbers, 'T' for the space in timestamps. A missing column is null; an unknown
- * name is refused with the nearest one. errors: INVALID_ARGUMENT naming the column. row has schema->column_count places. */
+/* The reverse; strings are also taken for numbers, 'T' for the space in timestamps. A missing column is null; an
+ * unknown name is refused with the nearest one. errors: INVALID_ARGUMENT naming the column. row has
+ * schema->column_count places. */
 MUST_CHECK enum err_code row_from_json(struct arena *arena, const struct schema *schema, struct slice json,
                                        struct datum *row, struct err *err);
 
