@@ -1,0 +1,211 @@
+/* The metadata of a server: databases, tables, their schemas, lake snapshots, counters.
+ *
+ * One SQLite file, meta.db in the data directory (docs/formats/meta.md), mirrored in memory: readers never touch the
+ * disk, writers are one at a time and durable when they return. After a crash each write is there whole or not at all.
+ * Anyone can look into the file with sqlite3 while the server is down.
+ *
+ * Rules that hold between calls:
+ * - table ids, partition ids and writer ids come from counters that start at 0 and are never given twice;
+ * - a dropped table is gone from every answer at once; its directories are the caller's to remove, and the id stays on
+ * a list (meta_deletes_pending) until they are, so that a crash in between leaves no orphan;
+ * - every schema of a table is kept as long as the table: rows written with it may still be in log and state.
+ *
+ * thread   every call from any thread. Calls marked (blocks) write to the disk and wait for it: not from a loop.
+ * errors   besides those named: IO, DISK_FULL; FAILED_STORAGE after a failed sync, until the process starts again. */
+#ifndef WEIR_META_META_H
+#define WEIR_META_META_H
+
+#include "base/vec.h"
+#include "meta/table/table.h"
+#include "os/os.h"
+
+#define META_DEFAULT_DATABASE "fluss"
+#define META_DATABASES_MAX 10000
+#define META_TABLES_MAX 100000
+#define META_DESCRIPTOR_BYTES_MAX SCHEMA_JSON_BYTES_MAX
+
+struct meta;
+
+struct meta_config {
+    const char *data_dir;   /* is there; meta.db goes into it */
+    const char *remote_dir; /* remote.data.dir as a local path, made if need be: lake offset files go below it */
+};
+
+/* Opens or makes the file (blocks).
+ * errors   LOCKED: another process has it; FORMAT_VERSION: written by another version, or not by weir; CORRUPT: it is
+ *          damaged. Each with a sentence that names the file. */
+MUST_CHECK enum err_code meta_open(struct os *os, const struct meta_config *config, struct meta **meta,
+                                   struct err *err);
+/* (blocks). No table handle may be left with others than their counts say; they stay valid. NULL is fine. */
+void meta_close(struct meta *meta);
+/* Grows with each meta_open, at least by 2^32: for tiering epochs that no earlier run has given. 0 in the first run. */
+int64_t meta_run_epoch_base(const struct meta *meta);
+
+/* ---- databases ---- */
+
+struct database_info {
+    struct slice name;
+    struct slice json; /* the descriptor */
+    int64_t created_ms;
+    int64_t modified_ms;
+    int32_t table_count;
+};
+
+struct meta_ids { /* use with vec_push, vec_deinit */
+    int64_t *ptr;
+    size_t len;
+    size_t cap;
+};
+
+/* json: the descriptor; an empty slice is one with nothing in it. ignore_if_exists: OK where it is there (blocks).
+ * errors   INVALID_DATABASE_EXCEPTION (name or JSON), DATABASE_ALREADY_EXIST, LIMIT. */
+MUST_CHECK enum err_code meta_database_create(struct meta *meta, struct slice name, struct slice json,
+                                              bool ignore_if_exists, struct err *err);
+/* With cascade its tables go too, all or none; their ids are appended to dropped, and are pending deletes (blocks).
+ * errors   DATABASE_NOT_EXIST, DATABASE_NOT_EMPTY. */
+MUST_CHECK enum err_code meta_database_drop(struct meta *meta, struct slice name, bool ignore_if_not_exists,
+                                            bool cascade, struct meta_ids *dropped, struct err *err);
+bool meta_database_exists(struct meta *meta, struct slice name);
+/* Copied into arena. errors: DATABASE_NOT_EXIST. */
+MUST_CHECK enum err_code meta_database_info(struct meta *meta, struct arena *arena, struct slice name,
+                                            struct database_info *info, struct err *err);
+/* All, by name, copied into arena. */
+void meta_database_list(struct meta *meta, struct arena *arena, struct database_info **items, size_t *count);
+
+/* ---- tables ---- */
+
+struct schema_version {
+    int32_t schema_id; /* 1 for the first */
+    struct slice json;
+    const struct schema *schema;
+};
+
+/* One table as it is at one moment: read-only and counted, so it can be used without a lock for as long as one likes.
+ * A change of the table makes a new one. */
+struct table_info {
+    int64_t table_id;
+    struct slice database;
+    struct slice name;
+    struct slice json; /* the descriptor after defaults, with the newest schema */
+    const struct table_descriptor *descriptor;
+    struct table_settings settings;
+    int32_t schema_id;                    /* the newest */
+    const struct schema_version *schemas; /* all, oldest first */
+    uint32_t schema_count;
+    int64_t created_ms;
+    int64_t modified_ms;
+};
+
+const struct table_info *table_ref(const struct table_info *table);
+void table_unref(const struct table_info *table); /* NULL is fine */
+/* NULL where there is no such version. */
+const struct schema_version *table_schema(const struct table_info *table, int32_t schema_id);
+
+struct meta_tables { /* VEC of handles; meta_tables_deinit gives them back */
+    const struct table_info **ptr;
+    size_t len;
+    size_t cap;
+};
+void meta_tables_deinit(struct meta_tables *tables);
+
+/* What CREATE TABLE asks before the lake table is made: names well-formed, database there, name free.
+ * exists: out, may be NULL; when given, a taken name is OK and *exists true.
+ * errors   INVALID_DATABASE_EXCEPTION, INVALID_TABLE_EXCEPTION, DATABASE_NOT_EXIST, TABLE_ALREADY_EXIST, LIMIT. */
+MUST_CHECK enum err_code meta_table_check_new(struct meta *meta, struct slice database, struct slice name, bool *exists,
+                                              struct err *err);
+/* Stores a table (blocks). descriptor: after defaults and validation. The handle is the caller's.
+ * errors   as meta_table_check_new; a descriptor whose JSON is over META_DESCRIPTOR_BYTES_MAX: INVALID_TABLE_EXCEPTION.
+ */
+MUST_CHECK enum err_code meta_table_create(struct meta *meta, struct slice database, struct slice name,
+                                           const struct table_descriptor *descriptor, const struct table_info **table,
+                                           struct err *err);
+/* Takes it out; its id becomes a pending delete (blocks). dropped_id: -1 where it was not there and that is ignored.
+ * errors   TABLE_NOT_EXIST. */
+MUST_CHECK enum err_code meta_table_drop(struct meta *meta, struct slice database, struct slice name,
+                                         bool ignore_if_not_exists, int64_t *dropped_id, struct err *err);
+bool meta_table_exists(struct meta *meta, struct slice database, struct slice name);
+/* The handle is the caller's. errors: TABLE_NOT_EXIST. */
+MUST_CHECK enum err_code meta_table_get(struct meta *meta, struct slice database, struct slice name,
+                                        const struct table_info **table, struct err *err);
+MUST_CHECK enum err_code meta_table_get_by_id(struct meta *meta, int64_t table_id, const struct table_info **table,
+                                              struct err *err);
+/* The tables of a database, by name; of all databases where it is empty. errors: DATABASE_NOT_EXIST. */
+MUST_CHECK enum err_code meta_table_list(struct meta *meta, struct slice database, struct meta_tables *tables,
+                                         struct err *err);
+
+/* Ids of dropped tables whose directories may still be there: at start, and after a drop. Appended. */
+void meta_deletes_pending(struct meta *meta, struct meta_ids *table_ids);
+/* The caller has removed the table's data; removes its lake offset files and takes it off the list (blocks). */
+MUST_CHECK enum err_code meta_delete_done(struct meta *meta, int64_t table_id, struct err *err);
+
+/* An id for INIT_WRITER, never given before. Every META_WRITER_IDS_BLOCK-th call (blocks). */
+#define META_WRITER_IDS_BLOCK 1000
+MUST_CHECK enum err_code meta_writer_id(struct meta *meta, int64_t *writer_id, struct err *err);
+
+/* ---- lake snapshots (facts lake.md 5.3, 5.5, 7) ---- */
+
+#define META_LAKE_SNAPSHOTS_MAX 1000           /* registered at once for a table; older ones go */
+#define META_LAKE_ORPHAN_MS (60 * 60 * 1000)   /* a prepared file that no snapshot took goes after that */
+#define META_LAKE_OFFSETS_BYTES_MAX (8u << 20) /* of an offsets file */
+#define META_LAKE_BUCKETS_MAX 131072           /* in one */
+
+struct lake_offset {
+    int64_t partition_id; /* -1: not partitioned */
+    int32_t bucket;
+    int64_t end_offset; /* exclusive: the next one to read; -1: not known */
+};
+
+struct lake_offsets {
+    struct lake_offset *items; /* by partition, then bucket; each once */
+    size_t count;
+};
+
+/* PREPARE: merges offsets over those of the latest registered snapshot (unless ignore_previous), writes them to a new
+ * file and gives its absolute path, in arena. Registers nothing (blocks).
+ * database, name: as the worker knows the table; TABLE_NOT_EXIST if the id is not that table's any more. */
+MUST_CHECK enum err_code meta_lake_prepare(struct meta *meta, int64_t table_id, struct slice database,
+                                           struct slice name, const struct lake_offsets *offsets, bool ignore_previous,
+                                           struct arena *arena, struct slice *path, struct err *err);
+
+struct lake_bucket_progress {
+    int64_t partition_id; /* -1: not partitioned */
+    int32_t bucket;
+    int64_t end_offset;    /* -1: not told */
+    int64_t max_timestamp; /* of the rows in the lake; -1: not told */
+};
+
+struct lake_commit {
+    int64_t table_id;
+    int64_t snapshot_id;
+    struct slice tiered_path;   /* as PREPARE gave it; empty: the old form, offsets only in progress */
+    struct slice readable_path; /* empty: not readable yet */
+    bool has_earliest;          /* earliest_snapshot_id_to_keep was there */
+    int64_t earliest_snapshot_id;
+    const struct lake_bucket_progress *progress; /* tables_req of the same table */
+    size_t progress_count;
+};
+
+/* COMMIT: registers a lake snapshot (blocks). A snapshot that is registered already, with these offsets, is recognised
+ * and changes nothing but a missing readable path. Offsets below those of the latest never become the latest: such an
+ * entry goes before it. Entries that go lose their files, never the one just named.
+ * errors   TABLE_NOT_EXIST; INVALID_ARGUMENT: the path is not one of this table's, or the snapshot is registered with
+ *          other offsets; NOT_FOUND, CORRUPT: its file. */
+MUST_CHECK enum err_code meta_lake_commit(struct meta *meta, const struct lake_commit *commit, struct err *err);
+
+enum lake_which { LAKE_LATEST, LAKE_READABLE, LAKE_BY_ID };
+
+struct lake_snapshot_info {
+    int64_t snapshot_id;
+    struct lake_offsets offsets; /* without unknown ones */
+};
+
+/* In arena. snapshot_id only for LAKE_BY_ID. errors: TABLE_NOT_EXIST, LAKE_SNAPSHOT_NOT_EXIST. */
+MUST_CHECK enum err_code meta_lake_snapshot(struct meta *meta, int64_t table_id, enum lake_which which,
+                                            int64_t snapshot_id, struct arena *arena,
+                                            struct lake_snapshot_info *snapshot, struct err *err);
+/* How far each bucket is in the lake: greatest end offset and timestamp ever registered. In arena; none: count 0. What
+ * the log may be trimmed to, and lag is measured from. */
+void meta_lake_progress(struct meta *meta, int64_t table_id, struct arena *arena, struct lake_bucket_progress **buckets,
+                        size_t *count);
+
+#endif

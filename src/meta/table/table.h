@@ -1,0 +1,101 @@
+/* The rules of CREATE TABLE: which table.* options there are, what the server fills in, and what it refuses. Pure: no
+ * I/O, no clock, no state; so the client side may lean on it too.
+ *
+ * The order is that of Apache Fluss (facts config.md 3): names, JSON (format/schema), table_defaults_apply(),
+ * table_validate(), then existence, the lake table, and the row in the metadata. The descriptor after the defaults is
+ * what is stored and what GET_TABLE_INFO answers.
+ *
+ * What Fluss has and weir does not serve yet is refused here with a text that names it, never taken and ignored. The
+ * one list of options is table_options.def. */
+#ifndef WEIR_META_TABLE_TABLE_H
+#define WEIR_META_TABLE_TABLE_H
+
+#include "format/schema/schema.h"
+
+enum lake_format { LAKE_NONE, LAKE_PAIMON, LAKE_ICEBERG, LAKE_LANCE, LAKE_HUDI, LAKE_FORMAT_COUNT };
+
+/* What the server's own options say about new tables. */
+struct table_cluster {
+    int32_t bucket_count_default;       /* default.bucket.number, at least 1 */
+    int32_t bucket_count_max;           /* max.bucket.num, of one table */
+    int32_t replication_factor_default; /* default.replication.factor */
+    int32_t tablet_server_count;        /* replicas can't be more than these: 1 */
+    bool log_tables_allowed;            /* allow.create.log.tables */
+    bool kv_tables_allowed;             /* allow.create.kv.tables */
+    enum lake_format lake_format;       /* datalake.format; LAKE_NONE: no lake */
+    bool lake_enabled;                  /* datalake.enabled, by default: a format is set */
+};
+
+/* The cluster of a server that was given no options: 1 bucket, at most 4096, no lake. */
+struct table_cluster table_cluster_default(void);
+
+/* Fills in, in this order: bucket count, replication factor, the cluster's lake format (whether the table's lake is
+ * enabled or not: it decides key encoding and bucketing for ever), delete behaviour IGNORE of a primary-key table with
+ * a merge engine, kv format version 2 of a primary-key table. What is set stays. The descriptor's lists grow in arena.
+ */
+void table_defaults_apply(struct arena *arena, const struct table_cluster *cluster, struct table_descriptor *table);
+
+/* Checks a descriptor after the defaults and table_descriptor_normalize().
+ * errors   INVALID_CONFIG_EXCEPTION (an option unknown, of a wrong form, or not served), INVALID_TABLE_EXCEPTION,
+ *          BUCKET_MAX_NUM_EXCEPTION, INVALID_REPLICATION_FACTOR. */
+MUST_CHECK enum err_code table_validate(const struct table_cluster *cluster, const struct table_descriptor *table,
+                                        struct err *err);
+
+/* ---- options ---- */
+
+enum table_option {
+#define OPTION(name, key, type, fallback, values, served, alterable, text) TABLE_OPTION_##name,
+#include "meta/table/table_options.def"
+#undef OPTION
+    TABLE_OPTION_COUNT
+};
+
+enum table_option_type { OPTION_BOOL, OPTION_INT, OPTION_LONG, OPTION_DURATION, OPTION_STRING, OPTION_ENUM };
+
+struct table_option_info {
+    const char *key;
+    enum table_option_type type;
+    const char *fallback; /* the value where none is set; NULL: none */
+    const char *values;   /* OPTION_ENUM: the words, with '|' between them */
+    const char *served;   /* which values weir serves: "*" all, else words with '|'; "" none: it must not be set */
+    bool alterable;       /* by ALTER TABLE in Fluss 0.9.1 */
+    const char *text;     /* for the manual */
+};
+
+const struct table_option_info *table_option_info(enum table_option option);
+/* False where no option has this key. */
+bool table_option_find(struct slice key, enum table_option *option);
+/* The text of the table's value, or of the fallback; ptr NULL where there is neither. */
+struct slice table_option_get(const struct table_descriptor *table, enum table_option option);
+
+/* "10 min", "30s", "7 d", "500 ms", "1500" (milliseconds), "-1" (-1 ms): Java's form of a duration.
+ * False if it is not of that form or does not fit into 64 bits of milliseconds. Parts below a millisecond are cut. */
+MUST_CHECK bool duration_from_text(struct slice text, int64_t *ms);
+
+enum table_compression { COMPRESSION_NONE, COMPRESSION_LZ4_FRAME, COMPRESSION_ZSTD };
+enum table_delete { DELETE_ALLOW, DELETE_IGNORE, DELETE_DISABLE };
+enum table_choice { CHOICE_UNSET = -1, CHOICE_OFF = 0, CHOICE_ON = 1 };
+
+/* The options that code asks for, as values. */
+struct table_settings {
+    enum table_compression log_compression;
+    int32_t zstd_level;
+    int64_t log_ttl_ms;        /* <= 0: never */
+    int32_t kv_format_version; /* 1 where it is not set */
+    enum table_delete delete_behavior;
+    bool lake_enabled;
+    enum lake_format lake_format;
+    int64_t lake_freshness_ms; /* -1: not set, the server's default holds */
+    bool lake_auto_compaction;
+    enum table_choice lake_auto_expire; /* a stock option set explicitly wins over weir's default */
+};
+
+/* errors: INVALID_CONFIG_EXCEPTION, never on a table that passed table_validate(). */
+MUST_CHECK enum err_code table_settings_read(const struct table_descriptor *table, struct table_settings *settings,
+                                             struct err *err);
+
+const char *lake_format_name(enum lake_format format); /* "paimon"; NULL for LAKE_NONE */
+/* Any letter case. */
+bool lake_format_find(struct slice name, enum lake_format *format);
+
+#endif
