@@ -16,32 +16,32 @@
 
 #include <cmocka.h>
 
-#define TEST(fn)                                                                                                       \
-    {                                                                                                                  \
-        #fn, fn, NULL, NULL, NULL                                                                                      \
+#define TEST(fn)                  \
+    {                             \
+#fn, fn, NULL, NULL, NULL \
     }
-#define TESTS(prefix, ...)                                                                                             \
-    int main(void)                                                                                                     \
-    {                                                                                                                  \
-        struct CMUnitTest tests[] = {__VA_ARGS__};                                                                     \
-        return test_run(prefix, tests, sizeof tests / sizeof *tests);                                                  \
+#define TESTS(prefix, ...)                                            \
+    int main(void)                                                    \
+    {                                                                 \
+        struct CMUnitTest tests[] = {__VA_ARGS__};                    \
+        return test_run(prefix, tests, sizeof tests / sizeof *tests); \
     }
 
 int test_run(const char *prefix, struct CMUnitTest *tests, size_t test_count);
 
 /* The call must succeed; prints the error's text otherwise. Needs `struct err err` in scope. */
-#define MUST(call)                                                                                                     \
-    do {                                                                                                               \
-        enum err_code must_code_ = (call);                                                                             \
-        if (must_code_ != OK)                                                                                          \
-            fail_msg("%s: %s: %s", #call, err_name(must_code_), err.text);                                             \
+#define MUST(call)                                                         \
+    do {                                                                   \
+        enum err_code must_code_ = (call);                                 \
+        if (must_code_ != OK)                                              \
+            fail_msg("%s: %s: %s", #call, err_name(must_code_), err.text); \
     } while (0)
 /* The call must fail with this code. */
-#define MUST_FAIL(want, call)                                                                                          \
-    do {                                                                                                               \
-        enum err_code must_code_ = (call);                                                                             \
-        if (must_code_ != (want))                                                                                      \
-            fail_msg("%s: %s, not %s", #call, err_name(must_code_), err_name(want));                                   \
+#define MUST_FAIL(want, call)                                                        \
+    do {                                                                             \
+        enum err_code must_code_ = (call);                                           \
+        if (must_code_ != (want))                                                    \
+            fail_msg("%s: %s, not %s", #call, err_name(must_code_), err_name(want)); \
     } while (0)
 
 void assert_slice_equal(struct slice got, struct slice want);
