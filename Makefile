@@ -1,21 +1,49 @@
-# One word a task; the work is in CMakePresets.json and tools/. `make` leaves the binary at build/weir.
-.PHONY: all demo test unit e2e sim bench fuzz lint format tsan clean
-J ?= $(shell nproc)
+# One word a task; what a task does stands in CMakePresets.json and tools/. `make help` lists them.
+.PHONY: all demo test test-long unit e2e sim bench fuzz lint format tsan clean help
+.DEFAULT_GOAL := all
 
-all: ## build the binary
-	@tools/deps.sh
-	@[ -e build/release/build.ninja ] || cmake --preset release >build/cmake.log 2>&1 || { cat build/cmake.log; exit 1; }
-	@cmake --build --preset release -- --quiet
+all: ## build the binary: build/weir
+	@tools/build.sh release
 	@ln -sf release/weir build/weir
 
+demo: all ## server, two tables, rows, the lake, both reads, and the proof that they are equal
+	@build/weir demo
+
+test: ## everything that proves it: unit, golden, corpus, simulator, whole system with real clients
+	@tools/test.sh unit sim e2e
+
+test-long: ## the same with 1000 random programs and 1000 seeds of the simulator
+	@WEIR_LONG=1 tools/test.sh unit sim e2e
+
 unit: ## unit, golden and corpus tests under ASan and UBSan; T=log.append runs the tests of that name
-	@tools/deps.sh
-	@[ -e build/asan/build.ninja ] || cmake --preset asan >build/cmake.log 2>&1 || { cat build/cmake.log; exit 1; }
-	@cmake --build --preset asan -- --quiet
+	@tools/build.sh asan
 	@WEIR_TEST_FILTER=$(T) ctest --preset asan --progress
 
-all unit: | build
-build:
-	@mkdir -p build
+e2e: ## the whole system, driven by pyfluss and read by pypaimon; T=kill runs the tests of that name
+	@tools/e2e.sh $(if $(T),-k '$(T)')
+
+sim: ## the simulator: SEED=n repeats one run exactly, without it a handful of seeds
+	@tools/sim.sh $(SEED)
+
+bench: ## the figures beside those of the real Apache Fluss; writes docs/performance.md
+	@tools/bench.sh
+
+fuzz: ## fuzz one parser: F=wire_frame, for SECONDS=60; without F the list of targets
+	@tools/fuzz.sh '$(F)' '$(SECONDS)'
+
+tsan: ## unit, golden and corpus tests under the thread sanitizer
+	@tools/build.sh tsan
+	@WEIR_TEST_FILTER=$(T) ctest --preset tsan --progress
+
+lint: ## format, layers, banned calls, sizes, words, docs, gcc -fanalyzer, clang-tidy
+	@tools/lint.sh
+
+format: ## put the C files into the form of .clang-format
+	@tools/deps.sh lint
+	@git ls-files -co --exclude-standard '*.[ch]' | grep -E '^(src|test|bench)/' | xargs clang-format -i
+
 clean: ## remove what was built
 	rm -rf build
+
+help: ## this list
+	@sed -nE 's/^([a-z0-9-]+):[^#]*## (.*)/make \1|\2/p' Makefile | column -t -s '|'

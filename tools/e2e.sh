@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# e2e.sh [PYTEST-ARGUMENT...]: the whole-system tests of test/e2e against build/asan/weir, or against WEIR_E2E_BINARY, or
+# a running server (test/e2e/README.md).
+set -eu
+cd "$(dirname "$0")/.."
+tools/venv.sh
+[ -n "${WEIR_E2E_BINARY:-}${WEIR_E2E_BOOTSTRAP:-}" ] || tools/build.sh asan
+exec build/venv/bin/python -m pytest -c test/e2e/pytest.ini test/e2e "$@"
