@@ -49,12 +49,14 @@ bool slice_to_i64(struct slice s, int64_t *out)
     return true;
 }
 
-/* Length of the well-formed sequence at p, 0 if there is none. */
-static size_t utf8_sequence(const uint8_t *p, size_t left)
+size_t slice_utf8_sequence(struct slice s)
 {
+    if (s.len == 0)
+        return 0;
+    const uint8_t *p = s.ptr;
     uint8_t c = p[0];
     size_t len = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : (c & 0xf0) == 0xe0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
-    if (len == 0 || len > left)
+    if (len == 0 || len > s.len)
         return 0;
     for (size_t i = 1; i < len; i++)
         if ((p[i] & 0xc0) != 0x80)
@@ -69,7 +71,7 @@ static size_t utf8_sequence(const uint8_t *p, size_t left)
 bool slice_is_utf8(struct slice s)
 {
     for (size_t i = 0; i < s.len;) {
-        size_t len = utf8_sequence(s.ptr + i, s.len - i);
+        size_t len = slice_utf8_sequence(slice_of(s.ptr + i, s.len - i));
         if (len == 0)
             return false;
         i += len;

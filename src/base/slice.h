@@ -44,5 +44,7 @@ bool slice_equal_nocase(struct slice a, struct slice b);
 MUST_CHECK bool slice_to_i64(struct slice s, int64_t *out);
 /* Well-formed UTF-8, by RFC 3629: no surrogates, no overlong forms. */
 bool slice_is_utf8(struct slice s);
+/* Length of the well-formed UTF-8 sequence at the front; 0 where there is none. */
+size_t slice_utf8_sequence(struct slice s);
 
 #endif
