@@ -36,6 +36,9 @@ enum type_kind {
 #define SCHEMA_COLUMNS_MAX 2048
 #define SCHEMA_DEPTH_MAX 16 /* of nested types */
 #define SCHEMA_JSON_BYTES_MAX (4u << 20)
+#define SCHEMA_FIELDS_MAX 2048   /* of one ROW */
+#define TYPE_LENGTH_MAX 16777216 /* of CHAR and BINARY: a value is padded to it in some formats */
+#define DECIMAL_PRECISION_MAX 38
 #define NAME_BYTES_MAX 200 /* of a database, table or partition value */
 
 struct type;
@@ -130,10 +133,17 @@ void type_to_sql(const struct type *type, struct buf *out);
 MUST_CHECK enum err_code type_from_sql(struct arena *arena, struct slice sql, const struct type **type,
                                        struct err *err);
 
+/* The same for a type with more text behind it, as in a column list: *sql then begins behind the type
+ * and the white space that follows it. */
+MUST_CHECK enum err_code type_from_sql_prefix(struct arena *arena, struct slice *sql, const struct type **type,
+                                              struct err *err);
+
 const char *type_kind_json_name(enum type_kind kind); /* "TIMESTAMP_WITHOUT_TIME_ZONE" */
 bool type_equal(const struct type *a, const struct type *b, bool with_nullability);
 bool type_is_nested(const struct type *type);        /* ARRAY, MAP, ROW */
 const struct type *type_simple(enum type_kind kind); /* static, nullable, default parameters; not for nested kinds */
+/* Deep copy. */
+const struct type *type_dup(struct arena *arena, const struct type *type);
 const struct type *type_with_nullable(struct arena *arena, const struct type *type, bool nullable);
 
 /* Position of the column, or -1. */
