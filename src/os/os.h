@@ -1,9 +1,9 @@
 /* The only door to the kernel: files, sockets, clock, random, threads and waiting.
  *
  * Everything above takes a `struct os *`. os_real() is the machine; test/sim is a second implementation with virtual
- * time, torn writes, failed syncs, full disks and crashes. Nothing outside src/os calls the kernel;
- * tools/check_banned.py looks for it. Paths are UTF-8 bytes, NUL-terminated, relative to the working directory or
- * absolute.
+ * time, torn writes, failed syncs, full disks and crashes. Both fill in the table of os_ops.h, which only they include.
+ * Nothing outside src/os calls the kernel; tools/check_banned.py looks for it. Paths are UTF-8 bytes, NUL-terminated,
+ * relative to the working directory or absolute.
  *
  * errors  kernel refusals as err_set_errno says; partial writes are finished inside or reported as a failure.
  * thread  every call may come from any thread unless it says otherwise; calls marked (blocks) can wait for a disk or
@@ -57,7 +57,8 @@ struct os_stat {
     int64_t modified_ms; /* since 1970 */
 };
 
-/* Called for each entry, "." and ".." left out; name lives for the call. */
+/* Called for each entry, in no order, "." and ".." left out; name lives for the call. A symbolic link is not a
+ * directory here, whatever it leads to (os_stat follows it). An error ends the walk and comes back from os_dir_list. */
 typedef enum err_code os_dir_fn(void *arg, const char *name, bool is_dir, struct err *err);
 
 MUST_CHECK enum err_code os_stat(struct os *os, const char *path, struct os_stat *stat, struct err *err);
@@ -66,8 +67,9 @@ MUST_CHECK enum err_code os_rename(struct os *os, const char *from, const char *
  * nothing has changed. What Paimon's commit needs. */
 MUST_CHECK enum err_code os_rename_noreplace(struct os *os, const char *from, const char *to, struct err *err);
 MUST_CHECK enum err_code os_unlink(struct os *os, const char *path, struct err *err);
-MUST_CHECK enum err_code os_mkdir(struct os *os, const char *path, struct err *err);  /* ERR_ALREADY_EXISTS if there */
-MUST_CHECK enum err_code os_mkdirs(struct os *os, const char *path, struct err *err); /* with parents; fine if there */
+MUST_CHECK enum err_code os_mkdir(struct os *os, const char *path, struct err *err); /* ERR_ALREADY_EXISTS if there */
+/* With parents; fine if it is there. The new names are not durable before os_dir_sync of each parent. */
+MUST_CHECK enum err_code os_mkdirs(struct os *os, const char *path, struct err *err);
 MUST_CHECK enum err_code os_rmdir(struct os *os, const char *path, struct err *err);
 MUST_CHECK enum err_code os_dir_list(struct os *os, const char *path, os_dir_fn *fn, void *arg, struct err *err);
 /* Makes names created, renamed or removed in the directory durable (blocks). */
@@ -79,8 +81,10 @@ MUST_CHECK enum err_code os_disk_free(struct os *os, const char *path, uint64_t 
 #define OS_PATH_MAX 4096
 MUST_CHECK enum err_code os_realpath(struct os *os, const char *path, char *out, struct err *err);
 
-/* Whole-file helpers, built on the above. The durable form writes a temporary name, syncs it, renames it over path and
- * syncs the directory (blocks). At most bytes_max are read; a larger file is ERR_LIMIT. */
+/* Whole-file helpers, built on the above. os_read_whole appends to out; a file of more than bytes_max is ERR_LIMIT. The
+ * durable form writes PATH.tmp, syncs it, renames it over path and syncs the directory (blocks): after a crash path has
+ * the old or the new content whole, and at most one .tmp lies about, which the next call overwrites. One writer a path.
+ */
 struct buf;
 MUST_CHECK enum err_code os_read_whole(struct os *os, const char *path, size_t bytes_max, struct buf *out,
                                        struct err *err);
@@ -126,20 +130,24 @@ MUST_CHECK enum err_code os_thread_start(struct os *os, const char *name, os_thr
 void os_thread_join(struct os_thread *thread); /* (blocks); frees it */
 void os_sleep_ns(struct os *os, int64_t ns);   /* (blocks) */
 
-/* A signal asked of the process: the callback runs on a thread of its own, not in signal context. SIGINT and SIGTERM
- * go to fn; SIGPIPE is ignored. Once a process. */
+/* A signal asked of the process: the callback runs on a thread of its own, not in signal context, once for each SIGINT
+ * and SIGTERM. To be called once a process, on the main thread; threads that libraries started earlier without
+ * os_thread_start would still be ended by the signal. */
 typedef void os_stop_fn(void *arg);
 MUST_CHECK enum err_code os_on_stop(struct os *os, os_stop_fn *fn, void *arg, struct err *err);
 
 /* ---- sockets ---- */
 
-/* All sockets are non-blocking for the calls below; *got or *sent 0 with OK means "not now". */
+/* All sockets are non-blocking for the calls below; *got or *sent 0 with OK means "not now". A peer that is gone is
+ * ERR_CLOSED. SIGPIPE is ignored in the process from the first socket on. Names are resolved by the system (blocks);
+ * host "" is every address. */
 MUST_CHECK enum err_code os_listen(struct os *os, const char *host, uint16_t port, struct os_socket **socket,
                                    uint16_t *port_taken, struct err *err); /* ERR_PORT_TAKEN; port 0 takes a free one */
-/* NULL in *socket: nobody waits. peer is "host:port", 64 bytes. */
+/* NULL in *socket: nobody waits. peer is "host:port" in digits ("[::1]:9123"), 64 bytes. ERR_LIMIT: no descriptor is
+ * left; the connection stays in the queue, so look again later. */
 MUST_CHECK enum err_code os_accept(struct os_socket *listener, struct os_socket **socket, char peer[64],
                                    struct err *err);
-/* (blocks) until connected or the deadline passed. */
+/* (blocks) until connected, refused (ERR_UNREACHABLE) or the deadline passed (ERR_DEADLINE). */
 MUST_CHECK enum err_code os_connect(struct os *os, const char *host, uint16_t port, int64_t deadline_mono_ns,
                                     struct os_socket **socket, struct err *err);
 MUST_CHECK enum err_code os_socket_pair(struct os *os, struct os_socket *pair[2], struct err *err);
@@ -151,7 +159,7 @@ MUST_CHECK enum err_code os_recv(struct os_socket *socket, void *ptr, size_t len
                                  struct err *err);
 MUST_CHECK enum err_code os_send(struct os_socket *socket, const struct slice *pieces, size_t piece_count, size_t *sent,
                                  struct err *err);
-/* sendfile: a range of a file without a copy. */
+/* sendfile: a range of a file without a copy. The file must hold the range: ERR_IO where it ends first. */
 MUST_CHECK enum err_code os_send_file(struct os_socket *socket, struct os_file *file, uint64_t offset, size_t len,
                                       size_t *sent, struct err *err);
 /* Waits (blocks) until the socket can be read or written, or the deadline passed (ERR_DEADLINE). */
@@ -184,8 +192,10 @@ MUST_CHECK enum err_code os_write_fd(struct os *os, int fd, struct slice bytes, 
 MUST_CHECK enum err_code os_read_stdin(struct os *os, void *ptr, size_t len, size_t *got, struct err *err);
 bool os_is_terminal(struct os *os, int fd);
 int os_pid(struct os *os);
-/* Bytes of memory that the process has resident; processor nanoseconds it has used. */
+/* Bytes of memory that the process has resident (0: the system does not tell); processor nanoseconds it has used. */
 uint64_t os_resident_bytes(struct os *os);
 int64_t os_cpu_ns(struct os *os);
+/* Raises the limit on open descriptors as far as the system lets us, and gives it. */
+uint64_t os_open_files_max(struct os *os);
 
 #endif
