@@ -16,7 +16,7 @@ static uint64_t varint(struct reader *r, unsigned bits)
     return 0;
 }
 
-uint64_t reader_varint(struct reader *r)
+uint64_t reader_varint_long(struct reader *r)
 {
     return varint(r, 64);
 }

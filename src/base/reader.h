@@ -105,7 +105,13 @@ static inline uint64_t reader_u64_be(struct reader *r)
 }
 
 /* Unsigned LEB128 of at most 10 bytes (5 for the 32-bit form); longer ones, and bits beyond the width, fail. */
-uint64_t reader_varint(struct reader *r);
+uint64_t reader_varint_long(struct reader *r); /* the same, for those of more than one byte */
+static inline uint64_t reader_varint(struct reader *r)
+{
+    if (r->ptr != r->end && *r->ptr < 0x80)
+        return *r->ptr++;
+    return reader_varint_long(r);
+}
 uint32_t reader_varint32(struct reader *r);
 int64_t reader_zigzag(struct reader *r);
 
