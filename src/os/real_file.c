@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -162,11 +161,14 @@ static enum err_code file_allocate(struct os_file *file, uint64_t offset, uint64
     return OK;
 }
 
+/* An open-file-description lock over the whole file: it ends with the close or the process like flock's, and other
+ * programs that take POSIX locks see it: sqlite3 finds meta.db locked instead of working on it beside the server. */
 static enum err_code file_lock(struct os_file *file, struct err *err)
 {
-    if (flock(real(file)->fd, LOCK_EX | LOCK_NB) == 0)
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(real(file)->fd, F_OFD_SETLK, &whole) == 0)
         return OK;
-    if (errno == EWOULDBLOCK)
+    if (errno == EAGAIN || errno == EACCES)
         return err_set(err, ERR_LOCKED, "%s is locked by another process", real(file)->path);
     return err_set_errno(err, errno, "lock of %s", real(file)->path);
 }
