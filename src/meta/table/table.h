@@ -1,5 +1,5 @@
 /* The rules of CREATE TABLE: which table.* options there are, what the server fills in, and what it refuses. Pure: no
- * I/O, no clock, no state; so the client side may lean on it too.
+ * I/O, no clock, no state.
  *
  * The order is that of Apache Fluss (facts config.md 3): names, JSON (format/schema), table_defaults_apply(),
  * table_validate(), then existence, the lake table, and the row in the metadata. The descriptor after the defaults is

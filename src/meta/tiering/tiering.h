@@ -14,7 +14,7 @@
  *   state      meaning                                      goes to
  *   IDLE       the lake holds everything                    SCHEDULED, PENDING
  *   SCHEDULED  something is new, due at a known time        PENDING, IDLE
- *   PENDING    due; in the queue                            RUNNING
+ *   PENDING    due; in the queue                            RUNNING, IDLE
  *   RUNNING    a worker has it, heard of within 2 min       IDLE, SCHEDULED, PENDING
  *
  * Disabling or dropping a table takes it out, from any state.
@@ -30,7 +30,7 @@
 #define TIERING_SILENCE_MS_MAX 120000 /* a table not heard of that long is taken from its worker */
 #define TIERING_RETRY_MS_MIN 1000
 #define TIERING_RETRY_MS_MAX 60000
-#define TIERING_REPORTS_MAX 100000  /* in one heartbeat; more is ERR_LIMIT */
+#define TIERING_REPORTS_MAX 4096    /* in one heartbeat; more is ERR_LIMIT */
 #define TIERING_COORDINATOR_EPOCH 0 /* for ever: stock 0.9.1 jobs never look again */
 
 struct tiering;       /* the schedule */
@@ -47,7 +47,8 @@ struct tiering *tiering_create(struct os *os, int64_t epoch_base, tiering_wake_f
 void tiering_destroy(struct tiering *tiering);
 
 /* A lake-enabled table enters, IDLE, with bucket_count buckets at 0 in log and lake. The handle is the caller's, one
- * count. database and name are copied. The table must not be in it. */
+ * count. database and name are copied. The table must not be in it. Tell what the lake holds (tiering_note_lake) before
+ * what the log holds (tiering_note_end), else it is due for nothing. */
 struct tiering_table *tiering_add(struct tiering *tiering, int64_t table_id, struct slice database, struct slice name,
                                   int32_t bucket_count, int64_t freshness_ms);
 /* Out: disabled or dropped. Handles stay valid and have no effect. Fine if it is not in it. */

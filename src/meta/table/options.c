@@ -1,0 +1,54 @@
+/* The list of table.* options and how a value is found in a descriptor. */
+#include "meta/table/table.h"
+
+static const struct table_option_info infos[TABLE_OPTION_COUNT] = {
+#define OPTION(name, key, type, fallback, values, served, alterable, text) \
+    {key, type, fallback, values, served, alterable, text},
+#include "meta/table/table_options.def"
+#undef OPTION
+};
+
+const struct table_option_info *table_option_info(enum table_option option)
+{
+    ASSERT((unsigned)option < TABLE_OPTION_COUNT);
+    return &infos[option];
+}
+
+bool table_option_find(struct slice key, enum table_option *option)
+{
+    for (int i = 0; i < TABLE_OPTION_COUNT; i++) {
+        if (slice_is(key, infos[i].key)) {
+            *option = (enum table_option)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+struct slice table_option_get(const struct table_descriptor *table, enum table_option option)
+{
+    const struct table_option_info *info = table_option_info(option);
+    const struct slice *set = properties_get(&table->properties, info->key);
+    if (set)
+        return *set;
+    return info->fallback ? slice_str(info->fallback) : (struct slice){0};
+}
+
+static const char *const lake_names[LAKE_FORMAT_COUNT] = {NULL, "paimon", "iceberg", "lance", "hudi"};
+
+const char *lake_format_name(enum lake_format format)
+{
+    ASSERT((unsigned)format < LAKE_FORMAT_COUNT);
+    return lake_names[format];
+}
+
+bool lake_format_find(struct slice name, enum lake_format *format)
+{
+    for (int i = LAKE_PAIMON; i < LAKE_FORMAT_COUNT; i++) {
+        if (slice_equal_nocase(name, slice_str(lake_names[i]))) {
+            *format = (enum lake_format)i;
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,83 @@
+#include "meta/table/table_int.h"
+
+static enum err_code bad(enum table_option option, struct err *err)
+{
+    return err_set(err, ERR_INVALID_CONFIG_EXCEPTION, "The value of '%s' is not of its form.",
+                   table_option_info(option)->key);
+}
+
+static enum err_code read_word(const struct table_descriptor *table, enum table_option option, int *word,
+                               struct err *err)
+{
+    int found = option_word(table_option_info(option)->values, table_option_get(table, option));
+    if (found < 0)
+        return bad(option, err);
+    *word = found;
+    return OK;
+}
+
+static enum err_code read_bool(const struct table_descriptor *table, enum table_option option, bool *value,
+                               struct err *err)
+{
+    return option_bool(table_option_get(table, option), value) ? OK : bad(option, err);
+}
+
+static enum err_code read_duration(const struct table_descriptor *table, enum table_option option, int64_t *ms,
+                                   struct err *err)
+{
+    struct slice text = table_option_get(table, option);
+    *ms = -1;
+    return !text.ptr || duration_from_text(text, ms) ? OK : bad(option, err);
+}
+
+static enum err_code read_int(const struct table_descriptor *table, enum table_option option, int32_t missing,
+                              int32_t *value, struct err *err)
+{
+    struct slice text = table_option_get(table, option);
+    int64_t number = missing;
+    if (text.ptr && !option_int(text, INT32_MIN, INT32_MAX, &number))
+        return bad(option, err);
+    *value = (int32_t)number;
+    return OK;
+}
+
+static enum err_code read_log(const struct table_descriptor *table, struct table_settings *settings, struct err *err)
+{
+    int word;
+    TRY(read_word(table, TABLE_OPTION_LOG_COMPRESSION, &word, err));
+    settings->log_compression = (enum table_compression)word;
+    TRY(read_int(table, TABLE_OPTION_LOG_ZSTD_LEVEL, 3, &settings->zstd_level, err));
+    TRY(read_duration(table, TABLE_OPTION_LOG_TTL, &settings->log_ttl_ms, err));
+    TRY(read_int(table, TABLE_OPTION_KV_FORMAT_VERSION, 1, &settings->kv_format_version, err));
+    TRY(read_word(table, TABLE_OPTION_DELETE_BEHAVIOR, &word, err));
+    settings->delete_behavior = (enum table_delete)word;
+    return OK;
+}
+
+static enum err_code read_lake(const struct table_descriptor *table, struct table_settings *settings, struct err *err)
+{
+    TRY(read_bool(table, TABLE_OPTION_LAKE_ENABLED, &settings->lake_enabled, err));
+    TRY(read_bool(table, TABLE_OPTION_LAKE_AUTO_COMPACTION, &settings->lake_auto_compaction, err));
+    TRY(read_duration(table, TABLE_OPTION_LAKE_FRESHNESS, &settings->lake_freshness_ms, err));
+    settings->lake_auto_expire = CHOICE_UNSET;
+    if (table_option_get(table, TABLE_OPTION_LAKE_AUTO_EXPIRE).ptr) {
+        bool expire;
+        TRY(read_bool(table, TABLE_OPTION_LAKE_AUTO_EXPIRE, &expire, err));
+        settings->lake_auto_expire = expire ? CHOICE_ON : CHOICE_OFF;
+    }
+    struct slice format = table_option_get(table, TABLE_OPTION_LAKE_FORMAT);
+    settings->lake_format = LAKE_NONE;
+    if (format.ptr && !lake_format_find(format, &settings->lake_format))
+        return bad(TABLE_OPTION_LAKE_FORMAT, err);
+    return OK;
+}
+
+enum err_code table_settings_read(const struct table_descriptor *table, struct table_settings *settings,
+                                  struct err *err)
+{
+    struct table_settings read = {0};
+    TRY(read_log(table, &read, err));
+    TRY(read_lake(table, &read, err));
+    *settings = read;
+    return OK;
+}

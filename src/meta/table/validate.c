@@ -1,0 +1,145 @@
+/* What CREATE TABLE refuses. Codes are those of Fluss's TableDescriptorValidation; the texts are ours. */
+#include "meta/table/table_int.h"
+
+#define KV_FORMAT_VERSION_MAX 2
+#define ZSTD_LEVEL_MAX 22
+#define CONFIG ERR_INVALID_CONFIG_EXCEPTION
+#define TABLE ERR_INVALID_TABLE_EXCEPTION
+
+static enum err_code check_properties(const struct table_descriptor *table, struct err *err)
+{
+    for (uint32_t i = 0; i < table->properties.count; i++) {
+        const struct key_value *pair = &table->properties.items[i];
+        enum table_option option;
+        int shown = (int)MIN(pair->key.len, 120);
+        if (table_option_find(pair->key, &option))
+            TRY(option_check(option, pair->value, err));
+        else if (slice_starts_with(pair->key, SLICE("table.")))
+            return err_set(err, CONFIG, "'%.*s' is not a table property that this server knows.", shown,
+                           (const char *)pair->key.ptr);
+        else
+            return err_set(err, CONFIG, "'%.*s' is not a table property; set it as a custom property.", shown,
+                           (const char *)pair->key.ptr);
+    }
+    return OK;
+}
+
+static enum err_code check_kind(const struct table_cluster *cluster, const struct table_descriptor *table,
+                                struct err *err)
+{
+    bool has_key = table->schema.primary_key_count > 0;
+    if (has_key && !cluster->kv_tables_allowed)
+        return err_set(err, TABLE, "Primary-key tables are not allowed here (allow.create.kv.tables is false).");
+    if (!has_key && !cluster->log_tables_allowed)
+        return err_set(err, TABLE, "Log tables are not allowed here (allow.create.log.tables is false).");
+    if (table->partition_key_count)
+        return err_set(err, TABLE, "weir does not serve partitioned tables yet; leave PARTITIONED BY out.");
+    if (table->schema.auto_increment >= 0)
+        return err_set(err, TABLE, "weir does not serve auto-increment columns yet.");
+    if (has_key && !table->bucket_key_count)
+        return err_set(err, TABLE, "A primary-key table needs a bucket key.");
+    return OK;
+}
+
+static enum err_code check_distribution(const struct table_cluster *cluster, const struct table_descriptor *table,
+                                        struct err *err)
+{
+    if (!table->has_distribution || table->bucket_count == -1)
+        return err_set(err, TABLE, "The number of buckets must be set.");
+    if (table->bucket_count < 1)
+        return err_set(err, TABLE, "The number of buckets must be greater than 0, not %d.", table->bucket_count);
+    if (table->bucket_count > cluster->bucket_count_max)
+        return err_set(err, ERR_BUCKET_MAX_NUM_EXCEPTION,
+                       "%d buckets are more than a table may have: %d (max.bucket.num).", table->bucket_count,
+                       cluster->bucket_count_max);
+    return OK;
+}
+
+/* The option's number; the form was checked before. */
+static int64_t number_of(const struct table_descriptor *table, enum table_option option, int64_t missing)
+{
+    int64_t number = missing;
+    struct slice text = table_option_get(table, option);
+    return text.ptr && option_int(text, INT32_MIN, INT32_MAX, &number) ? number : missing;
+}
+
+static enum err_code check_replication(const struct table_cluster *cluster, const struct table_descriptor *table,
+                                       struct err *err)
+{
+    const char *key = table_option_info(TABLE_OPTION_REPLICATION_FACTOR)->key;
+    if (!table_option_get(table, TABLE_OPTION_REPLICATION_FACTOR).ptr)
+        return err_set(err, CONFIG, "Missing required table property '%s'.", key);
+    int64_t factor = number_of(table, TABLE_OPTION_REPLICATION_FACTOR, 0);
+    if (factor <= 0)
+        return err_set(err, CONFIG, "'%s' must be greater than 0, not %lld.", key, (long long)factor);
+    if (factor > cluster->tablet_server_count)
+        return err_set(err, ERR_INVALID_REPLICATION_FACTOR,
+                       "Replication factor %lld is larger than the number of tablet servers: %d.", (long long)factor,
+                       cluster->tablet_server_count);
+    return OK;
+}
+
+static enum err_code check_numbers(const struct table_descriptor *table, struct err *err)
+{
+    int64_t level = number_of(table, TABLE_OPTION_LOG_ZSTD_LEVEL, 0);
+    if (level < 1 || level > ZSTD_LEVEL_MAX)
+        return err_set(err, CONFIG, "ZSTD compression level %lld is not between 1 and %d.", (long long)level,
+                       ZSTD_LEVEL_MAX);
+    if (number_of(table, TABLE_OPTION_LOG_LOCAL_SEGMENTS, 0) <= 0)
+        return err_set(err, CONFIG, "'%s' must be greater than 0.",
+                       table_option_info(TABLE_OPTION_LOG_LOCAL_SEGMENTS)->key);
+    int64_t version = number_of(table, TABLE_OPTION_KV_FORMAT_VERSION, 1);
+    if (version < 1 || version > KV_FORMAT_VERSION_MAX)
+        return err_set(err, CONFIG, "Kv format version %lld is not served; 1 to %d are.", (long long)version,
+                       KV_FORMAT_VERSION_MAX);
+    return OK;
+}
+
+static enum err_code check_merge(const struct table_descriptor *table, struct err *err)
+{
+    for (uint32_t i = 0; i < table->schema.column_count; i++) {
+        const struct schema_column *column = &table->schema.columns[i];
+        if (column->agg_function.ptr)
+            return err_set(err, CONFIG,
+                           "Column '%.*s' has an aggregation function; weir does not serve the "
+                           "aggregation merge engine yet.",
+                           SLICE_ARGS(column->name));
+    }
+    bool has_key = table->schema.primary_key_count > 0;
+    const char *key = table_option_info(TABLE_OPTION_DELETE_BEHAVIOR)->key;
+    if (!has_key && properties_get(&table->properties, key))
+        return err_set(err, CONFIG, "'%s' is only for primary-key tables.", key);
+    return OK;
+}
+
+static enum err_code check_lake(const struct table_cluster *cluster, const struct table_descriptor *table,
+                                struct err *err)
+{
+    struct table_settings settings;
+    TRY(table_settings_read(table, &settings, err));
+    if (settings.lake_freshness_ms < 0 && table_option_get(table, TABLE_OPTION_LAKE_FRESHNESS).ptr)
+        return err_set(err, CONFIG, "'table.datalake.freshness' can't be negative.");
+    if (!settings.lake_enabled)
+        return OK;
+    if (cluster->lake_format == LAKE_NONE || !cluster->lake_enabled)
+        return err_set(err, TABLE,
+                       "'table.datalake.enabled' needs a server with a lake; start it with "
+                       "datalake.format set.");
+    if (settings.lake_format != cluster->lake_format)
+        return err_set(err, CONFIG,
+                       "'table.datalake.format' ('%s') must match the server's 'datalake.format' ('%s') "
+                       "when 'table.datalake.enabled' is true.",
+                       lake_format_name(settings.lake_format), lake_format_name(cluster->lake_format));
+    return OK;
+}
+
+enum err_code table_validate(const struct table_cluster *cluster, const struct table_descriptor *table, struct err *err)
+{
+    TRY(check_properties(table, err));
+    TRY(check_kind(cluster, table, err));
+    TRY(check_distribution(cluster, table, err));
+    TRY(check_replication(cluster, table, err));
+    TRY(check_numbers(table, err));
+    TRY(check_merge(table, err));
+    return check_lake(cluster, table, err);
+}
