@@ -100,11 +100,13 @@ size_t column_width(const struct type *type);
 /* A column of length nulls, in the arena. */
 void column_nulls(struct arena *arena, const struct type *type, uint32_t length, struct column *out);
 
+#define COLUMN_BYTES_MAX INT32_MAX /* offsets are i32 */
+
 struct column_builder {
     const struct type *type;
     uint32_t length;
     uint32_t null_count;
-    struct buf validity;
+    struct buf validity; /* empty while there is no null */
     struct buf offsets;
     struct buf data;
     struct column_builder *children; /* owned */
@@ -114,13 +116,15 @@ void column_builder_init(struct column_builder *b, const struct type *type);
 void column_builder_deinit(struct column_builder *b);
 void column_builder_reset(struct column_builder *b);
 /* The value as the column's unit holds it: what is finer is dropped toward the past, never rounded away from it
- * (TIMESTAMP of precision 7..9 outside 1677..2262 is ERR_INVALID_ARGUMENT, as are wrong lengths of BINARY; the builder
- * is then as before). */
+ * (TIMESTAMP of precision 7..9 outside 1677..2262 is ERR_INVALID_ARGUMENT, as are wrong lengths of BINARY and more than
+ * COLUMN_BYTES_MAX of bytes or elements; the builder is then as before). Integers are taken to be in range. */
 MUST_CHECK enum err_code column_builder_append(struct column_builder *b, const struct datum *value, struct err *err);
 void column_builder_append_null(struct column_builder *b);
-/* Value i of a column of an equal type, without going through a datum. */
+/* Value i of a column of an equal type, without going through a datum. The caller stays below COLUMN_BYTES_MAX. */
 void column_builder_append_from(struct column_builder *b, const struct column *from, uint32_t i);
-/* Bytes held so far, children included. */
+/* Forgets everything from value length on: how a row is taken back when one of its columns refuses its value. */
+void column_builder_truncate(struct column_builder *b, uint32_t length);
+/* Bytes of what was appended as a record batch holds it: full validity and children included. */
 size_t column_builder_bytes(const struct column_builder *b);
 /* A view of what was appended; valid until the next append. Child views go into the arena. */
 void column_builder_view(const struct column_builder *b, struct arena *arena, struct column *out);
