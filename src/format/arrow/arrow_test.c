@@ -1,0 +1,326 @@
+#include "format/arrow/arrow.h"
+#include "lib/test.h"
+
+#define ROWS 1000
+
+static const struct type t_int = {.kind = TYPE_INTEGER, .nullable = true};
+static const struct type t_bool = {.kind = TYPE_BOOLEAN, .nullable = true};
+static const struct type t_string = {.kind = TYPE_STRING, .nullable = true};
+static const struct type t_decimal = {.kind = TYPE_DECIMAL, .nullable = true, .precision = 38, .scale = 2};
+static const struct field element = {.type = &t_string};
+static const struct type t_array = {.kind = TYPE_ARRAY, .nullable = true, .fields = &element, .field_count = 1};
+static const struct field map_fields[] = {{.type = &t_string}, {.type = &t_int}};
+static const struct type t_map = {.kind = TYPE_MAP, .nullable = true, .fields = map_fields, .field_count = 2};
+static const struct field row_fields[] = {{.type = &t_bool}, {.type = &t_map}};
+static const struct type t_row = {.kind = TYPE_ROW, .nullable = true, .fields = row_fields, .field_count = 2};
+static const struct type *const types[] = {&t_int, &t_bool, &t_string, &t_decimal, &t_array, &t_row};
+#define TYPE_COUNT ARRAY_LEN(types)
+
+static const struct arrow_options codecs[] = {{ARROW_NONE, 0}, {ARROW_LZ4_FRAME, 0}, {ARROW_ZSTD, 3}};
+
+/* A value made from the row's number; null where the number says so. */
+static struct datum made(struct arena *arena, const struct type *type, uint32_t i, uint32_t depth)
+{
+    struct datum d = {.is_null = (i + depth) % 5 == 3};
+    struct datum *parts = d.is_null ? NULL : ARENA_NEW_ARRAY(arena, struct datum, 8);
+    if (d.is_null)
+        return d;
+    uint32_t count = type->kind == TYPE_ROW ? type->field_count : i % 4;
+    for (uint32_t f = 0; type->field_count && f < count; f++) {
+        parts[f] = made(arena, type->fields[type->kind == TYPE_ROW ? f : 0].type, i + f, depth + 1);
+        if (type->kind == TYPE_MAP)
+            parts[f + 4] = made(arena, type->fields[1].type, i + f, depth + 1);
+    }
+    if (type->kind == TYPE_STRING)
+        d.bytes = arena_printf(arena, "%*u", (int)(i % 20), i);
+    else if (type->kind == TYPE_MAP)
+        d.map.keys = parts, d.map.values = parts + 4, d.map.count = count;
+    else if (type->field_count)
+        d.list.items = parts, d.list.count = count;
+    else if (type->kind == TYPE_DECIMAL)
+        d.decimal = (__int128)i << 70;
+    else if (type->kind == TYPE_BOOLEAN)
+        d.boolean = i & 1;
+    else
+        d.i64 = (int32_t)(i * 2654435761u);
+    return d;
+}
+
+static void assert_same(const struct type *type, const struct datum *a, const struct datum *b)
+{
+    assert_int_equal(a->is_null, b->is_null);
+    if (a->is_null)
+        return;
+    if (type->kind == TYPE_STRING) {
+        assert_slice_equal(a->bytes, b->bytes);
+    } else if (type->kind == TYPE_MAP) {
+        assert_int_equal(a->map.count, b->map.count);
+        for (uint32_t i = 0; i < a->map.count; i++) {
+            assert_same(type->fields[0].type, &a->map.keys[i], &b->map.keys[i]);
+            assert_same(type->fields[1].type, &a->map.values[i], &b->map.values[i]);
+        }
+    } else if (type->field_count) {
+        assert_int_equal(a->list.count, b->list.count);
+        for (uint32_t i = 0; i < a->list.count; i++)
+            assert_same(type->fields[type->kind == TYPE_ROW ? i : 0].type, &a->list.items[i], &b->list.items[i]);
+    } else if (type->kind == TYPE_DECIMAL) {
+        assert_true(a->decimal == b->decimal);
+    } else if (type->kind == TYPE_BOOLEAN) {
+        assert_int_equal(a->boolean, b->boolean);
+    } else {
+        assert_int_equal(a->i64, b->i64);
+    }
+}
+
+static void encode(struct arrow_codec *codec, struct arrow_options options, uint32_t rows, struct buf *out)
+{
+    struct err err;
+    struct arena arena = {0};
+    struct column columns[TYPE_COUNT];
+    struct column_builder builders[TYPE_COUNT];
+    for (size_t t = 0; t < TYPE_COUNT; t++) {
+        column_builder_init(&builders[t], types[t]);
+        for (uint32_t i = 0; i < rows; i++) {
+            struct datum value = made(&arena, types[t], i, 0);
+            MUST(column_builder_append(&builders[t], &value, &err));
+        }
+        column_builder_view(&builders[t], &arena, &columns[t]);
+    }
+    arrow_encode(codec, options, columns, TYPE_COUNT, rows, out);
+    for (size_t t = 0; t < TYPE_COUNT; t++)
+        column_builder_deinit(&builders[t]);
+    arena_deinit(&arena);
+}
+
+static void assert_columns(struct arrow_codec *codec, struct slice message, const uint32_t *selected, uint32_t count,
+                           uint32_t rows)
+{
+    struct err err;
+    struct arena arena = {0};
+    struct column columns[TYPE_COUNT];
+    const struct type *kept[TYPE_COUNT];
+    for (uint32_t c = 0; c < count; c++)
+        kept[c] = types[selected[c]];
+    uint32_t row_count;
+    MUST(arrow_decode(codec, message, kept, count, &arena, columns, &row_count, &err));
+    assert_int_equal(row_count, rows);
+    for (uint32_t c = 0; c < count; c++)
+        for (uint32_t i = 0; i < rows; i++) {
+            struct datum got, want = made(&arena, kept[c], i, 0);
+            column_get(&columns[c], i, &arena, &got);
+            assert_same(kept[c], &got, &want);
+        }
+    arena_deinit(&arena);
+}
+
+static const uint32_t all[] = {0, 1, 2, 3, 4, 5};
+
+static void what_is_encoded_decodes_with_every_codec(void **state)
+{
+    (void)state;
+    struct arrow_codec codec = {0};
+    for (size_t i = 0; i < ARRAY_LEN(codecs); i++)
+        for (uint32_t rows = 0; rows <= ROWS; rows += rows < 20 ? 1 : 490) {
+            struct buf out = {0};
+            encode(&codec, codecs[i], rows, &out);
+            assert_int_equal(out.len % 8, 0);
+            assert_columns(&codec, buf_view(&out), all, TYPE_COUNT, rows);
+            buf_deinit(&out);
+        }
+    arrow_codec_deinit(&codec);
+}
+
+/* The new head, then the ranges: what a server sends. */
+static void gather(struct slice message, struct buf *head, const arrow_ranges *ranges)
+{
+    for (size_t i = 0; i < ranges->len; i++)
+        buf_put(head, message.ptr + ranges->ptr[i].offset, ranges->ptr[i].len);
+}
+
+static void a_projection_holds_the_asked_columns(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t selected[TYPE_COUNT];
+        uint32_t count;
+        size_t ranges;
+    } cases[] = {{{0}, 1, 1}, {{5}, 1, 1}, {{0, 1, 2}, 3, 1}, {{1, 4, 5}, 3, 2}, {{0, 1, 2, 3, 4, 5}, 6, 1},
+                 {{0}, 0, 0}};
+    struct err err;
+    struct arrow_codec codec = {0};
+    for (size_t i = 0; i < ARRAY_LEN(codecs); i++)
+        for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
+            struct buf message = {0}, out = {0};
+            arrow_ranges ranges = {0};
+            size_t head_bytes;
+            encode(&codec, codecs[i], 100, &message);
+            MUST(arrow_head_bytes(slice_of(message.ptr, ARROW_PREFIX_BYTES), &head_bytes, &err));
+            MUST(arrow_project(slice_of(message.ptr, head_bytes), message.len, types, TYPE_COUNT, cases[k].selected,
+                               cases[k].count, &out, &ranges, &err));
+            assert_int_equal(ranges.len, cases[k].ranges);
+            gather(buf_view(&message), &out, &ranges);
+            assert_columns(&codec, buf_view(&out), cases[k].selected, cases[k].count, 100);
+            buf_deinit(&message);
+            buf_deinit(&out);
+            vec_deinit(&ranges);
+        }
+    arrow_codec_deinit(&codec);
+}
+
+static void a_projection_of_all_columns_is_the_same_message(void **state)
+{
+    (void)state;
+    struct err err;
+    struct arrow_codec codec = {0};
+    for (size_t i = 0; i < ARRAY_LEN(codecs); i++) {
+        struct buf message = {0}, out = {0};
+        arrow_ranges ranges = {0};
+        encode(&codec, codecs[i], 50, &message);
+        MUST(arrow_project(buf_view(&message), message.len, types, TYPE_COUNT, all, TYPE_COUNT, &out, &ranges, &err));
+        gather(buf_view(&message), &out, &ranges);
+        assert_slice_equal(buf_view(&out), buf_view(&message));
+        buf_deinit(&message);
+        buf_deinit(&out);
+        vec_deinit(&ranges);
+    }
+    arrow_codec_deinit(&codec);
+}
+
+static enum err_code decode(struct arrow_codec *codec, struct slice message, const struct type *const *want,
+                            uint32_t count)
+{
+    struct arena arena = {0};
+    struct column columns[TYPE_COUNT];
+    uint32_t rows;
+    enum err_code code = arrow_decode(codec, message, want, count, &arena, columns, &rows, NULL);
+    arena_deinit(&arena);
+    return code;
+}
+
+static void every_cut_off_prefix_is_refused(void **state)
+{
+    (void)state;
+    struct arrow_codec codec = {0};
+    for (size_t i = 0; i < ARRAY_LEN(codecs); i++) {
+        struct buf message = {0}, out = {0};
+        arrow_ranges ranges = {0};
+        encode(&codec, codecs[i], 30, &message);
+        for (size_t cut = 0; cut < message.len; cut++) {
+            struct slice part = slice_of(message.ptr, cut);
+            MUST_FAIL(ERR_CORRUPT, decode(&codec, part, types, TYPE_COUNT));
+            MUST_FAIL(ERR_CORRUPT, arrow_project(part, cut, types, TYPE_COUNT, all, 2, &out, &ranges, NULL));
+        }
+        assert_int_equal(out.len, 0);
+        assert_int_equal(ranges.len, 0);
+        buf_deinit(&message);
+        buf_deinit(&out);
+    }
+    arrow_codec_deinit(&codec);
+}
+
+static void a_message_of_other_columns_is_refused(void **state)
+{
+    (void)state;
+    struct arrow_codec codec = {0};
+    struct buf message = {0};
+    static const struct type *const other[] = {&t_int, &t_bool, &t_string, &t_decimal, &t_row, &t_array};
+    encode(&codec, codecs[0], 30, &message);
+    MUST_FAIL(ERR_CORRUPT, decode(&codec, buf_view(&message), types, TYPE_COUNT - 1));
+    MUST_FAIL(ERR_CORRUPT, decode(&codec, buf_view(&message), other, TYPE_COUNT));
+    buf_deinit(&message);
+    arrow_codec_deinit(&codec);
+}
+
+/* One INT column of one value, compressed: one buffer that says it holds len bytes. */
+static enum err_code decode_claim(enum arrow_compression compression, uint64_t rows, uint64_t claim)
+{
+    struct arrow_codec codec = {0};
+    struct arena arena = {0};
+    struct buf message = {0};
+    struct column column;
+    static const struct type *const one[] = {&t_int};
+    column_nulls(&arena, &t_int, 1000, &column);
+    arrow_encode(&codec, (struct arrow_options){compression, 3}, &column, 1, 1000, &message);
+    size_t head_bytes;
+    assert_int_equal(arrow_head_bytes(slice_of(message.ptr, ARROW_PREFIX_BYTES), &head_bytes, NULL), OK);
+    store_u64(message.ptr + ARROW_PREFIX_BYTES + 72, rows);
+    if (claim)
+        store_u64(message.ptr + head_bytes, claim);
+    enum err_code code = decode(&codec, buf_view(&message), one, 1);
+    buf_deinit(&message);
+    arena_deinit(&arena);
+    arrow_codec_deinit(&codec);
+    return code;
+}
+
+static void a_decompression_bomb_is_refused_before_it_unpacks(void **state)
+{
+    (void)state;
+    for (int i = ARROW_LZ4_FRAME; i <= ARROW_ZSTD; i++) {
+        enum arrow_compression compression = (enum arrow_compression)i;
+        assert_int_equal(decode_claim(compression, 1000, 0), OK);
+        assert_int_equal(decode_claim(compression, 1000, ARROW_DECODED_BYTES_MAX + 1), ERR_LIMIT);
+        assert_int_equal(decode_claim(compression, 1000, ARROW_DECODED_BYTES_MAX), ERR_CORRUPT);
+        assert_int_equal(decode_claim(compression, 1000, 126), ERR_CORRUPT);
+        assert_int_equal(decode_claim(compression, 1000, (uint64_t)-2), ERR_CORRUPT);
+    }
+}
+
+static void more_rows_than_the_limit_are_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(decode_claim(ARROW_ZSTD, ARROW_ROWS_MAX + 1, 0), ERR_LIMIT);
+    assert_int_equal(decode_claim(ARROW_ZSTD, ARROW_ROWS_MAX, 0), ERR_CORRUPT);
+}
+
+static void metadata_beyond_the_limit_is_refused(void **state)
+{
+    (void)state;
+    size_t head_bytes;
+    MUST_FAIL(ERR_LIMIT, arrow_head_bytes(SLICE("\xff\xff\xff\xff\x08\x00\x40\x00"), &head_bytes, NULL));
+    MUST_FAIL(ERR_CORRUPT, arrow_head_bytes(SLICE("\xff\xff\xff\xfe\x08\x00\x00\x00"), &head_bytes, NULL));
+}
+
+/* Offsets of a text column overwritten: 3 values, NONE, so that the offsets lie at a known place. */
+static enum err_code decode_offsets(const int32_t offsets[4])
+{
+    struct arrow_codec codec = {0};
+    struct arena arena = {0};
+    struct err err;
+    struct buf message = {0};
+    struct column_builder b;
+    struct column column;
+    static const struct type *const one[] = {&t_string};
+    column_builder_init(&b, &t_string);
+    for (int i = 0; i < 3; i++) {
+        struct datum value = {.bytes = SLICE("abcd")};
+        MUST(column_builder_append(&b, &value, &err));
+    }
+    column_builder_view(&b, &arena, &column);
+    arrow_encode(&codec, codecs[0], &column, 1, 3, &message);
+    size_t head_bytes;
+    MUST(arrow_head_bytes(slice_of(message.ptr, ARROW_PREFIX_BYTES), &head_bytes, &err));
+    memcpy(message.ptr + head_bytes + 8, offsets, 16);
+    enum err_code code = decode(&codec, buf_view(&message), one, 1);
+    column_builder_deinit(&b);
+    buf_deinit(&message);
+    arena_deinit(&arena);
+    return code;
+}
+
+static void offsets_that_fall_or_leave_the_data_are_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(decode_offsets((int32_t[]){0, 4, 8, 12}), OK);
+    assert_int_equal(decode_offsets((int32_t[]){1, 4, 4, 12}), OK);
+    assert_int_equal(decode_offsets((int32_t[]){0, 4, 3, 12}), ERR_CORRUPT);
+    assert_int_equal(decode_offsets((int32_t[]){0, 4, 8, 13}), ERR_CORRUPT);
+    assert_int_equal(decode_offsets((int32_t[]){-1, 4, 8, 12}), ERR_CORRUPT);
+    assert_int_equal(decode_offsets((int32_t[]){0, 4, 8, INT32_MIN}), ERR_CORRUPT);
+}
+
+TESTS("arrow.message", TEST(what_is_encoded_decodes_with_every_codec), TEST(a_projection_holds_the_asked_columns),
+      TEST(a_projection_of_all_columns_is_the_same_message), TEST(every_cut_off_prefix_is_refused),
+      TEST(a_message_of_other_columns_is_refused), TEST(a_decompression_bomb_is_refused_before_it_unpacks),
+      TEST(more_rows_than_the_limit_are_refused), TEST(metadata_beyond_the_limit_is_refused),
+      TEST(offsets_that_fall_or_leave_the_data_are_refused))
