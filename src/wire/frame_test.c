@@ -248,4 +248,91 @@ static void recorded_frames_come_back(void **state)
     assert_int_equal(count, 78);
 }
 
-TESTS("wire.frame", TEST(golden_frames_come_back), TEST(recorded_frames_come_back))
+static struct slice one_frame(struct arena *arena, struct wire_out *out)
+{
+    struct slice frame = flat(arena, out);
+    wire_out_deinit(out);
+    return without_length(frame);
+}
+
+static enum err_code through_the_wire(const struct err *error, struct err *got)
+{
+    struct err err = {0};
+    struct arena arena = {0};
+    struct wire_out out = {0};
+    struct wire_response_header header;
+    struct slice body;
+    wire_error_encode(&out, -3, error);
+    MUST(wire_response_split(one_frame(&arena, &out), &header, &body, &err));
+    assert_int_equal(header.status, WIRE_ERROR);
+    assert_int_equal(header.request_id, -3);
+    enum err_code code = wire_error_decode(body, got);
+    arena_deinit(&arena);
+    return code;
+}
+
+static void errors_keep_code_and_text(void **state)
+{
+    (void)state;
+    struct err got;
+    struct err error = {.code = ERR_TABLE_NOT_EXIST, .text = "no table db.t"};
+    MUST_FAIL(ERR_TABLE_NOT_EXIST, through_the_wire(&error, &got));
+    assert_int_equal(got.code, ERR_TABLE_NOT_EXIST);
+    assert_string_equal(got.text, "no table db.t");
+    error = (struct err){.code = ERR_DISK_FULL}; /* ours goes out under a number of the protocol, with a text */
+    MUST_FAIL(err_from_wire(err_wire(ERR_DISK_FULL)), through_the_wire(&error, &got));
+    assert_string_equal(got.text, err_text(ERR_DISK_FULL));
+}
+
+static void a_text_cut_off_within_a_letter_goes_out_as_utf8(void **state)
+{
+    (void)state;
+    struct err got;
+    struct err error = {.code = ERR_IO, .text = "caf\xc3"};
+    MUST_FAIL(ERR_LOG_STORAGE_EXCEPTION, through_the_wire(&error, &got));
+    assert_string_equal(got.text, "caf");
+}
+
+static void texts_of_other_servers_become_one_line(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    MUST_FAIL(ERR_NOT_LEADER_OR_FOLLOWER, wire_error_decode(SLICE("\x08\x0c\x12\x05"
+                                                                  "a\nb\tc"),
+                                                            &err));
+    assert_string_equal(err.text, "a b c");
+    MUST_FAIL(ERR_NOT_LEADER_OR_FOLLOWER, wire_error_decode(SLICE("\x08\x0c"), &err));
+    assert_string_equal(err.text, err_text(ERR_NOT_LEADER_OR_FOLLOWER));
+    struct buf body = {0};
+    buf_put_slice(&body, SLICE("\x08\x0c\x12\xe8\x07"));
+    for (int i = 0; i < 1000; i++)
+        buf_put_u8(&body, 'x');
+    MUST_FAIL(ERR_NOT_LEADER_OR_FOLLOWER, wire_error_decode(buf_view(&body), &err));
+    assert_int_equal(strlen(err.text), sizeof err.text - 1);
+    buf_deinit(&body);
+}
+
+static void an_error_that_cannot_be_read_is_still_an_error(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    MUST_FAIL(ERR_CORRUPT_MESSAGE, wire_error_decode(SLICE("\x08\x00"), &err));
+    MUST_FAIL(ERR_CORRUPT_MESSAGE, wire_error_decode(SLICE(""), &err));
+    MUST_FAIL(ERR_CORRUPT_MESSAGE, wire_error_decode(SLICE("\x08"), &err));
+    MUST_FAIL(ERR_UNKNOWN_SERVER_ERROR, wire_error_decode(SLICE("\x08\xe7\x07"), &err)); /* 999 */
+}
+
+static void an_unknown_status_is_refused(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct wire_response_header header;
+    struct slice body;
+    MUST_FAIL(ERR_CORRUPT_MESSAGE, wire_response_split(SLICE("\x03\0\0\0\0"), &header, &body, &err));
+    MUST(wire_response_split(SLICE("\x02"), &header, &body, &err));
+    assert_int_equal(body.len, 0);
+}
+
+TESTS("wire.frame", TEST(golden_frames_come_back), TEST(recorded_frames_come_back), TEST(errors_keep_code_and_text),
+      TEST(a_text_cut_off_within_a_letter_goes_out_as_utf8), TEST(texts_of_other_servers_become_one_line),
+      TEST(an_error_that_cannot_be_read_is_still_an_error), TEST(an_unknown_status_is_refused))

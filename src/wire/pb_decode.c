@@ -151,10 +151,10 @@ static enum err_code single_decode(struct decoder *d, const struct wire_desc *de
 {
     void *value = wire_at(message, field->offset);
     if (field->label == WIRE_OPTIONAL && field->type == WIRE_MESSAGE) {
-        void *inner;
-        TRY(take(d, desc, 1, field->message->size, &inner));
-        *(void **)value = inner;
-        value = inner;
+        void **inner = value;
+        if (!*inner) /* one that comes again takes the place of the first */
+            TRY(take(d, desc, 1, field->message->size, inner));
+        value = *inner;
     } else if (field->label == WIRE_OPTIONAL) {
         *(bool *)wire_at(message, field->presence_offset) = true;
     }
