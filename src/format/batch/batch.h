@@ -132,7 +132,8 @@ MUST_CHECK enum err_code log_batch_project(struct slice head, const struct type 
 
 struct log_batch_options {
     enum log_format format;
-    bool append_only; /* ARROW: no change types, all rows are CHANGE_APPEND */
+    enum log_batch_layout layout; /* V0 for whatever others read; statistics are never written */
+    bool append_only;             /* ARROW: no change types, all rows are CHANGE_APPEND */
     int16_t schema_id;
     struct arrow_options arrow; /* ARROW only */
 };
