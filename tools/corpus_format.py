@@ -38,4 +38,24 @@ def schemas():
           b"row(a double precision, `b``c` timestamp(3) with local time zone not null 'x''y', c varchar(2147483647))")
 
 
+def rows():
+    """byte 0 the format, byte 1 the type, as src/format/row/row_fuzz.c numbers them."""
+    wanted = {"mixed-nested": 4, "int/1": 5, "int/null": 5, "array-int/values": 6, "array-int/null": 6}
+    for line in lines("rows"):
+        _, form, name = line["id"].split("/", 2)
+        if name in wanted:
+            head = bytes([0 if form == "compacted" else 1, wanted[name]])
+            write("row_fuzz", f"{form}-{name}", head + bytes.fromhex(line["hex"]))
+    for line in lines("paimon_rows"):
+        if line["id"] in ("binary_row/int/0", "binary_row/array-int", "binary_row/empty-row"):
+            kind = {"int/0": 5, "array-int": 6, "empty-row": 7}[line["id"].split("/", 1)[1]]
+            for form in (2, 3):
+                write("row_fuzz", f"{form}-{line['id']}", bytes([form, kind]) + bytes.fromhex(line["hex"]))
+    # All-zero rows of every type in every format: no null anywhere, lengths and offsets 0.
+    for kind in range(5):
+        for form in range(4):
+            write("row_fuzz", f"zeros-{form}-{kind}", bytes([form, kind]) + bytes(160))
+
+
 schemas()
+rows()
