@@ -21,6 +21,8 @@ static const struct err_row rows[ERR_COUNT] = {
 };
 
 static void fill(struct err *err, const char *where, enum err_code code, int os_errno, const char *fmt, va_list args)
+    PRINTF_LIKE(5, 0);
+static void fill(struct err *err, const char *where, enum err_code code, int os_errno, const char *fmt, va_list args)
 {
     err->code = code;
     err->os_errno = os_errno;
