@@ -43,7 +43,7 @@ static enum err_code read_int(const struct table_descriptor *table, enum table_o
 
 static enum err_code read_log(const struct table_descriptor *table, struct table_settings *settings, struct err *err)
 {
-    int word;
+    int word = 0;
     TRY(read_word(table, TABLE_OPTION_LOG_COMPRESSION, &word, err));
     settings->log_compression = (enum table_compression)word;
     TRY(read_int(table, TABLE_OPTION_LOG_ZSTD_LEVEL, 3, &settings->zstd_level, err));
