@@ -1,21 +1,8 @@
 #include "wire/wire_int.h"
 
-#include <math.h>
+#include "base/json.h"
 
-static void put_string(struct buf *out, struct slice s)
-{
-    buf_put_u8(out, '"');
-    for (size_t i = 0; i < s.len; i++) {
-        uint8_t c = s.ptr[i];
-        if (c == '"' || c == '\\')
-            buf_printf(out, "\\%c", c);
-        else if (c < ' ' || c == 0x7f)
-            buf_printf(out, "\\u%04x", c);
-        else
-            buf_put_u8(out, c);
-    }
-    buf_put_u8(out, '"');
-}
+#include <math.h>
 
 static void put_bytes(struct buf *out, struct slice s, size_t bytes_max)
 {
@@ -60,7 +47,7 @@ static void put_value(struct buf *out, const struct wire_field *field, const voi
         put_double(out, *(const double *)value, 16);
         return;
     case WIRE_STRING:
-        put_string(out, *(const struct slice *)value);
+        json_put_string(out, *(const struct slice *)value);
         return;
     case WIRE_BYTES:
         put_bytes(out, *(const struct slice *)value, bytes_max);
