@@ -43,12 +43,12 @@ struct arrow_codec {
 
 void arrow_codec_deinit(struct arrow_codec *codec);
 
-/* The message as columns, one a type. Views into message where it is not compressed, else into the arena: both must
- * outlive the columns. columns has type_count places, whose content means nothing after a failure. Bytes behind the
- * message's body are ignored. */
-MUST_CHECK enum err_code arrow_decode(struct arrow_codec *codec, struct slice message, const struct type *const *types,
-                                      uint32_t type_count, struct arena *arena, struct column *columns,
-                                      uint32_t *row_count, struct err *err);
+/* The message as columns, one a field of row, a type of kind ROW (row.h makes it from a schema). Views into message
+ * where it is not compressed, else into the arena: both must outlive the columns. columns has a place for each field,
+ * whose content means nothing after a failure. Bytes behind the message's body are ignored. */
+MUST_CHECK enum err_code arrow_decode(struct arrow_codec *codec, struct slice message, const struct type *row,
+                                      struct arena *arena, struct column *columns, uint32_t *row_count,
+                                      struct err *err);
 
 /* Appends the message to out. All columns have row_count values; validity is always written in full and buffers are
  * padded to 8, as Java does, so that with NONE the bytes are those of the Java client. */
@@ -68,9 +68,9 @@ typedef VEC(struct arrow_range) arrow_ranges;
 /* Some columns of a message, undecoded: the new prefix and metadata are appended to out, the parts of the body that
  * follow them to ranges (offsets from the start of the message; neighbours are joined). Buffers keep the padded lengths
  * they had. head is the message up to the end of its metadata, message_len the length of the whole; selected are
- * positions in types, strictly increasing and below type_count (an assert: the caller has refused others). */
-MUST_CHECK enum err_code arrow_project(struct slice head, uint64_t message_len, const struct type *const *types,
-                                       uint32_t type_count, const uint32_t *selected, uint32_t selected_count,
-                                       struct buf *out, arrow_ranges *ranges, struct err *err);
+ * positions in row, strictly increasing and below its field count (an assert: the caller has refused others). */
+MUST_CHECK enum err_code arrow_project(struct slice head, uint64_t message_len, const struct type *row,
+                                       const uint32_t *selected, uint32_t selected_count, struct buf *out,
+                                       arrow_ranges *ranges, struct err *err);
 
 #endif

@@ -13,8 +13,10 @@ static const struct field map_fields[] = {{.type = &t_string}, {.type = &t_int}}
 static const struct type t_map = {.kind = TYPE_MAP, .nullable = true, .fields = map_fields, .field_count = 2};
 static const struct field row_fields[] = {{.type = &t_bool}, {.type = &t_map}};
 static const struct type t_row = {.kind = TYPE_ROW, .nullable = true, .fields = row_fields, .field_count = 2};
-static const struct type *const types[] = {&t_int, &t_bool, &t_string, &t_decimal, &t_array, &t_row};
-#define TYPE_COUNT ARRAY_LEN(types)
+static const struct field fields[] = {{.type = &t_int},     {.type = &t_bool},  {.type = &t_string},
+                                      {.type = &t_decimal}, {.type = &t_array}, {.type = &t_row}};
+#define TYPE_COUNT ARRAY_LEN(fields)
+static const struct type row = {.kind = TYPE_ROW, .fields = fields, .field_count = TYPE_COUNT};
 
 static const struct arrow_options codecs[] = {{ARROW_NONE, 0}, {ARROW_LZ4_FRAME, 0}, {ARROW_ZSTD, 3}};
 
@@ -79,9 +81,9 @@ static void encode(struct arrow_codec *codec, struct arrow_options options, uint
     struct column columns[TYPE_COUNT];
     struct column_builder builders[TYPE_COUNT];
     for (size_t t = 0; t < TYPE_COUNT; t++) {
-        column_builder_init(&builders[t], types[t]);
+        column_builder_init(&builders[t], fields[t].type);
         for (uint32_t i = 0; i < rows; i++) {
-            struct datum value = made(&arena, types[t], i, 0);
+            struct datum value = made(&arena, fields[t].type, i, 0);
             MUST(column_builder_append(&builders[t], &value, &err));
         }
         column_builder_view(&builders[t], &arena, &columns[t]);
@@ -98,17 +100,18 @@ static void assert_columns(struct arrow_codec *codec, struct slice message, cons
     struct err err;
     struct arena arena = {0};
     struct column columns[TYPE_COUNT];
-    const struct type *kept[TYPE_COUNT];
+    struct field kept[TYPE_COUNT];
     for (uint32_t c = 0; c < count; c++)
-        kept[c] = types[selected[c]];
+        kept[c] = fields[selected[c]];
+    struct type type = {.kind = TYPE_ROW, .fields = kept, .field_count = count};
     uint32_t row_count;
-    MUST(arrow_decode(codec, message, kept, count, &arena, columns, &row_count, &err));
+    MUST(arrow_decode(codec, message, &type, &arena, columns, &row_count, &err));
     assert_int_equal(row_count, rows);
     for (uint32_t c = 0; c < count; c++)
         for (uint32_t i = 0; i < rows; i++) {
-            struct datum got, want = made(&arena, kept[c], i, 0);
+            struct datum got, want = made(&arena, kept[c].type, i, 0);
             column_get(&columns[c], i, &arena, &got);
-            assert_same(kept[c], &got, &want);
+            assert_same(kept[c].type, &got, &want);
         }
     arena_deinit(&arena);
 }
@@ -155,8 +158,8 @@ static void a_projection_holds_the_asked_columns(void **state)
             size_t head_bytes;
             encode(&codec, codecs[i], 100, &message);
             MUST(arrow_head_bytes(slice_of(message.ptr, ARROW_PREFIX_BYTES), &head_bytes, &err));
-            MUST(arrow_project(slice_of(message.ptr, head_bytes), message.len, types, TYPE_COUNT, cases[k].selected,
-                               cases[k].count, &out, &ranges, &err));
+            MUST(arrow_project(slice_of(message.ptr, head_bytes), message.len, &row, cases[k].selected, cases[k].count,
+                               &out, &ranges, &err));
             assert_int_equal(ranges.len, cases[k].ranges);
             gather(buf_view(&message), &out, &ranges);
             assert_columns(&codec, buf_view(&out), cases[k].selected, cases[k].count, 100);
@@ -176,7 +179,7 @@ static void a_projection_of_all_columns_is_the_same_message(void **state)
         struct buf message = {0}, out = {0};
         arrow_ranges ranges = {0};
         encode(&codec, codecs[i], 50, &message);
-        MUST(arrow_project(buf_view(&message), message.len, types, TYPE_COUNT, all, TYPE_COUNT, &out, &ranges, &err));
+        MUST(arrow_project(buf_view(&message), message.len, &row, all, TYPE_COUNT, &out, &ranges, &err));
         gather(buf_view(&message), &out, &ranges);
         assert_slice_equal(buf_view(&out), buf_view(&message));
         buf_deinit(&message);
@@ -186,13 +189,12 @@ static void a_projection_of_all_columns_is_the_same_message(void **state)
     arrow_codec_deinit(&codec);
 }
 
-static enum err_code decode(struct arrow_codec *codec, struct slice message, const struct type *const *want,
-                            uint32_t count)
+static enum err_code decode(struct arrow_codec *codec, struct slice message, const struct type *type)
 {
     struct arena arena = {0};
     struct column columns[TYPE_COUNT];
     uint32_t rows;
-    enum err_code code = arrow_decode(codec, message, want, count, &arena, columns, &rows, NULL);
+    enum err_code code = arrow_decode(codec, message, type, &arena, columns, &rows, NULL);
     arena_deinit(&arena);
     return code;
 }
@@ -207,8 +209,8 @@ static void every_cut_off_prefix_is_refused(void **state)
         encode(&codec, codecs[i], 30, &message);
         for (size_t cut = 0; cut < message.len; cut++) {
             struct slice part = slice_of(message.ptr, cut);
-            MUST_FAIL(ERR_CORRUPT, decode(&codec, part, types, TYPE_COUNT));
-            MUST_FAIL(ERR_CORRUPT, arrow_project(part, cut, types, TYPE_COUNT, all, 2, &out, &ranges, NULL));
+            MUST_FAIL(ERR_CORRUPT, decode(&codec, part, &row));
+            MUST_FAIL(ERR_CORRUPT, arrow_project(part, cut, &row, all, 2, &out, &ranges, NULL));
         }
         assert_int_equal(out.len, 0);
         assert_int_equal(ranges.len, 0);
@@ -223,10 +225,16 @@ static void a_message_of_other_columns_is_refused(void **state)
     (void)state;
     struct arrow_codec codec = {0};
     struct buf message = {0};
-    static const struct type *const other[] = {&t_int, &t_bool, &t_string, &t_decimal, &t_row, &t_array};
+    struct type fewer = row, other = row;
+    struct field swapped[TYPE_COUNT];
+    memcpy(swapped, fields, sizeof fields);
+    swapped[4] = fields[5];
+    swapped[5] = fields[4];
+    fewer.field_count--;
+    other.fields = swapped;
     encode(&codec, codecs[0], 30, &message);
-    MUST_FAIL(ERR_CORRUPT, decode(&codec, buf_view(&message), types, TYPE_COUNT - 1));
-    MUST_FAIL(ERR_CORRUPT, decode(&codec, buf_view(&message), other, TYPE_COUNT));
+    MUST_FAIL(ERR_CORRUPT, decode(&codec, buf_view(&message), &fewer));
+    MUST_FAIL(ERR_CORRUPT, decode(&codec, buf_view(&message), &other));
     buf_deinit(&message);
     arrow_codec_deinit(&codec);
 }
@@ -238,7 +246,7 @@ static enum err_code decode_claim(enum arrow_compression compression, uint64_t r
     struct arena arena = {0};
     struct buf message = {0};
     struct column column;
-    static const struct type *const one[] = {&t_int};
+    static const struct type one = {.kind = TYPE_ROW, .fields = fields, .field_count = 1};
     column_nulls(&arena, &t_int, 1000, &column);
     arrow_encode(&codec, (struct arrow_options){compression, 3}, &column, 1, 1000, &message);
     size_t head_bytes;
@@ -246,7 +254,7 @@ static enum err_code decode_claim(enum arrow_compression compression, uint64_t r
     store_u64(message.ptr + ARROW_PREFIX_BYTES + 72, rows);
     if (claim)
         store_u64(message.ptr + head_bytes, claim);
-    enum err_code code = decode(&codec, buf_view(&message), one, 1);
+    enum err_code code = decode(&codec, buf_view(&message), &one);
     buf_deinit(&message);
     arena_deinit(&arena);
     arrow_codec_deinit(&codec);
@@ -290,7 +298,7 @@ static enum err_code decode_offsets(const int32_t offsets[4])
     struct buf message = {0};
     struct column_builder b;
     struct column column;
-    static const struct type *const one[] = {&t_string};
+    static const struct type one = {.kind = TYPE_ROW, .fields = &element, .field_count = 1};
     column_builder_init(&b, &t_string);
     for (int i = 0; i < 3; i++) {
         struct datum value = {.bytes = SLICE("abcd")};
@@ -301,7 +309,7 @@ static enum err_code decode_offsets(const int32_t offsets[4])
     size_t head_bytes;
     MUST(arrow_head_bytes(slice_of(message.ptr, ARROW_PREFIX_BYTES), &head_bytes, &err));
     memcpy(message.ptr + head_bytes + 8, offsets, 16);
-    enum err_code code = decode(&codec, buf_view(&message), one, 1);
+    enum err_code code = decode(&codec, buf_view(&message), &one);
     column_builder_deinit(&b);
     buf_deinit(&message);
     arena_deinit(&arena);

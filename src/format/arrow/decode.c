@@ -164,13 +164,12 @@ static enum err_code next_column(struct decoder *d, const struct type *type, str
     }
 }
 
-enum err_code arrow_decode(struct arrow_codec *codec, struct slice message, const struct type *const *types,
-                           uint32_t type_count, struct arena *arena, struct column *columns, uint32_t *row_count,
-                           struct err *err)
+enum err_code arrow_decode(struct arrow_codec *codec, struct slice message, const struct type *row, struct arena *arena,
+                           struct column *columns, uint32_t *row_count, struct err *err)
 {
     struct arrow_message m = {0};
     TRY(arrow_message_read(message, message.len, &m, err));
-    TRY(arrow_message_matches(&m, types, type_count, err));
+    TRY(arrow_message_matches(&m, row, err));
     struct reader r = reader_of(message);
     reader_slice(&r, (size_t)m.body_offset);
     struct decoder d = {.codec = codec,
@@ -181,8 +180,8 @@ enum err_code arrow_decode(struct arrow_codec *codec, struct slice message, cons
                         .arena = arena,
                         .budget = ARROW_DECODED_BYTES_MAX,
                         .err = err};
-    for (uint32_t i = 0; i < type_count; i++) {
-        TRY(next_column(&d, types[i], &columns[i]));
+    for (uint32_t i = 0; i < row->field_count; i++) {
+        TRY(next_column(&d, row->fields[i].type, &columns[i]));
         if (columns[i].length != m.row_count)
             return err_set(err, ERR_CORRUPT, "Arrow batch of %llu rows has a column of %u",
                            (unsigned long long)m.row_count, columns[i].length);

@@ -165,12 +165,11 @@ void arrow_type_count(const struct type *type, size_t *nodes, size_t *buffers)
         arrow_type_count(type->fields[f].type, nodes, buffers);
 }
 
-enum err_code arrow_message_matches(const struct arrow_message *message, const struct type *const *types,
-                                    uint32_t type_count, struct err *err)
+enum err_code arrow_message_matches(const struct arrow_message *message, const struct type *row, struct err *err)
 {
     size_t nodes = 0, buffers = 0;
-    for (uint32_t i = 0; i < type_count; i++)
-        arrow_type_count(types[i], &nodes, &buffers);
+    for (uint32_t i = 0; i < row->field_count; i++)
+        arrow_type_count(row->fields[i].type, &nodes, &buffers);
     if (message->nodes.len == nodes * ARROW_PAIR_BYTES && message->buffers.len == buffers * ARROW_PAIR_BYTES)
         return OK;
     return err_set(err, ERR_CORRUPT, "Arrow batch has %zu nodes and %zu buffers, the table's columns have %zu and %zu",

@@ -23,9 +23,9 @@ MUST_CHECK enum err_code arrow_message_read(struct slice head, uint64_t message_
 /* How many nodes and buffers the columns of a type take, added to the counts. */
 void arrow_type_count(const struct type *type, size_t *nodes, size_t *buffers);
 
-/* The message has exactly the nodes and buffers of the types. */
-MUST_CHECK enum err_code arrow_message_matches(const struct arrow_message *message, const struct type *const *types,
-                                               uint32_t type_count, struct err *err);
+/* The message has exactly the nodes and buffers of the fields. */
+MUST_CHECK enum err_code arrow_message_matches(const struct arrow_message *message, const struct type *row,
+                                               struct err *err);
 
 /* The next pair of nodes or buffers; the caller has counted them. */
 static inline void arrow_pair_next(struct reader *pairs, int64_t *first, int64_t *second)

@@ -58,21 +58,20 @@ static enum err_code keep_column(struct projector *p, const struct type *type, b
     return keep_buffers(p, buffers, keep);
 }
 
-static void count_selected(const struct type *const *types, uint32_t type_count, const uint32_t *selected,
-                           uint32_t selected_count, size_t *nodes, size_t *buffers)
+static void count_selected(const struct type *row, const uint32_t *selected, uint32_t selected_count, size_t *nodes,
+                           size_t *buffers)
 {
     for (uint32_t i = 0; i < selected_count; i++) {
-        ASSERT(selected[i] < type_count && (i == 0 || selected[i] > selected[i - 1]));
-        arrow_type_count(types[selected[i]], nodes, buffers);
+        ASSERT(selected[i] < row->field_count && (i == 0 || selected[i] > selected[i - 1]));
+        arrow_type_count(row->fields[selected[i]].type, nodes, buffers);
     }
 }
 
-static enum err_code project(const struct arrow_message *m, const struct type *const *types, uint32_t type_count,
-                             const uint32_t *selected, uint32_t selected_count, struct buf *out, arrow_ranges *ranges,
-                             struct err *err)
+static enum err_code project(const struct arrow_message *m, const struct type *row, const uint32_t *selected,
+                             uint32_t selected_count, struct buf *out, arrow_ranges *ranges, struct err *err)
 {
     size_t nodes = 0, buffers = 0;
-    count_selected(types, type_count, selected, selected_count, &nodes, &buffers);
+    count_selected(row, selected, selected_count, &nodes, &buffers);
     struct projector p = {.message = m,
                           .nodes = reader_of(m->nodes),
                           .buffers = reader_of(m->buffers),
@@ -81,24 +80,23 @@ static enum err_code project(const struct arrow_message *m, const struct type *c
                           .first_range = ranges->len,
                           .err = err};
     uint32_t at = 0;
-    for (uint32_t i = 0; i < type_count; i++) {
+    for (uint32_t i = 0; i < row->field_count; i++) {
         bool keep = at < selected_count && selected[at] == i;
-        TRY(keep_column(&p, types[i], keep));
+        TRY(keep_column(&p, row->fields[i].type, keep));
         at += keep;
     }
     arrow_head_finish(&p.head, p.body_len);
     return OK;
 }
 
-enum err_code arrow_project(struct slice head, uint64_t message_len, const struct type *const *types,
-                            uint32_t type_count, const uint32_t *selected, uint32_t selected_count, struct buf *out,
-                            arrow_ranges *ranges, struct err *err)
+enum err_code arrow_project(struct slice head, uint64_t message_len, const struct type *row, const uint32_t *selected,
+                            uint32_t selected_count, struct buf *out, arrow_ranges *ranges, struct err *err)
 {
     struct arrow_message m = {0};
     TRY(arrow_message_read(head, message_len, &m, err));
-    TRY(arrow_message_matches(&m, types, type_count, err));
+    TRY(arrow_message_matches(&m, row, err));
     size_t out_len = out->len, range_count = ranges->len;
-    enum err_code code = project(&m, types, type_count, selected, selected_count, out, ranges, err);
+    enum err_code code = project(&m, row, selected, selected_count, out, ranges, err);
     if (code != OK) {
         out->len = out_len;
         ranges->len = range_count;

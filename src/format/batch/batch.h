@@ -91,10 +91,10 @@ static inline enum change_type log_batch_change(const struct log_batch_rows *row
     return rows->change_types ? (enum change_type)rows->change_types[i] : CHANGE_APPEND;
 }
 
-/* types are those of the batch's schema id (and of the projection, if it went through one). errors: CORRUPT, LIMIT. */
+/* type is the ROW of the batch's schema id (less what a projection left out). errors: CORRUPT, LIMIT. */
 MUST_CHECK enum err_code log_batch_decode(struct arrow_codec *codec, const struct log_batch *batch,
-                                          enum log_format format, const struct type *const *types, uint32_t type_count,
-                                          struct arena *arena, struct log_batch_rows *rows, struct err *err);
+                                          enum log_format format, const struct type *type, struct arena *arena,
+                                          struct log_batch_rows *rows, struct err *err);
 
 /* Column statistics: for each of some columns how many nulls, the least and the greatest value (null if all are). */
 struct log_batch_statistics {
@@ -122,11 +122,11 @@ MUST_CHECK enum err_code log_batch_head_bytes(struct slice bytes, size_t *head_b
  * out         header, change types and metadata are appended; a batch without records is copied whole.
  * ranges      the parts of the body, offsets from the start of the batch, are appended.
  * The header keeps its CRC, which is then wrong, as stock servers do; statistics are left out.
- * errors: INVALID_COLUMN_PROJECTION for positions that are not strictly increasing or beyond the types, or for none;
- * CORRUPT_RECORD, CORRUPT, LIMIT. */
-MUST_CHECK enum err_code log_batch_project(struct slice head, const struct type *const *types, uint32_t type_count,
-                                           const uint32_t *selected, uint32_t selected_count, struct buf *out,
-                                           arrow_ranges *ranges, struct err *err);
+ * errors: INVALID_COLUMN_PROJECTION for positions that are not strictly increasing or beyond the fields of type, or for
+ * none; CORRUPT_RECORD, CORRUPT, LIMIT. */
+MUST_CHECK enum err_code log_batch_project(struct slice head, const struct type *type, const uint32_t *selected,
+                                           uint32_t selected_count, struct buf *out, arrow_ranges *ranges,
+                                           struct err *err);
 
 /* ---- building log batches ---- */
 
@@ -141,8 +141,7 @@ struct log_batch_options {
 /* Rows of one coming batch. One builder makes many batches, keeping its memory. */
 struct log_batch_builder {
     struct log_batch_options options;
-    const struct type *const *types; /* borrowed */
-    uint32_t type_count;
+    const struct type *type; /* of kind ROW; borrowed */
     uint32_t count;
     struct buf change_types;
     struct column_builder *columns; /* ARROW */
@@ -151,10 +150,10 @@ struct log_batch_builder {
 };
 
 void log_batch_builder_init(struct log_batch_builder *builder, const struct log_batch_options *options,
-                            const struct type *const *types, uint32_t type_count);
+                            const struct type *type);
 void log_batch_builder_deinit(struct log_batch_builder *builder);
 void log_batch_builder_reset(struct log_batch_builder *builder);
-/* One row of type_count values. errors: INVALID_ARGUMENT for a value that its column can't hold
+/* One row, a value for each field. errors: INVALID_ARGUMENT for a value that its column can't hold
  * (column_builder_append), LIMIT beyond BATCH_BYTES_MAX; the builder is then as before. */
 MUST_CHECK enum err_code log_batch_builder_append(struct log_batch_builder *builder, enum change_type change,
                                                   const struct datum *row, struct err *err);
@@ -206,17 +205,7 @@ MUST_CHECK enum err_code kv_batch_builder_delete(struct kv_batch_builder *builde
 void kv_batch_builder_finish(struct kv_batch_builder *builder, int64_t writer_id, int32_t batch_sequence,
                              struct buf *out);
 
-/* ---- stored values and value batches ---- */
-
-/* A stored value is i16 schema id, then the row. */
-static inline void value_put(struct buf *out, int16_t schema_id, struct slice row)
-{
-    buf_put_u16(out, (uint16_t)schema_id);
-    buf_put_slice(out, row);
-}
-
-/* errors: CORRUPT if it is shorter than a schema id. */
-MUST_CHECK enum err_code value_read(struct slice value, int16_t *schema_id, struct slice *row, struct err *err);
+/* ---- value batches; the values themselves are in row.h ---- */
 
 #define VALUE_BATCH_HEADER_BYTES 9
 

@@ -5,19 +5,19 @@
 #define BUILDER_BYTES_MAX (BATCH_BYTES_MAX - 2 * ARROW_METADATA_BYTES_MAX)
 
 void log_batch_builder_init(struct log_batch_builder *builder, const struct log_batch_options *options,
-                            const struct type *const *types, uint32_t type_count)
+                            const struct type *type)
 {
-    *builder = (struct log_batch_builder){.options = *options, .types = types, .type_count = type_count};
+    *builder = (struct log_batch_builder){.options = *options, .type = type};
     if (options->format != LOG_FORMAT_ARROW)
         return;
-    builder->columns = mem_alloc(type_count * sizeof *builder->columns);
-    for (uint32_t i = 0; i < type_count; i++)
-        column_builder_init(&builder->columns[i], types[i]);
+    builder->columns = mem_alloc(type->field_count * sizeof *builder->columns);
+    for (uint32_t i = 0; i < type->field_count; i++)
+        column_builder_init(&builder->columns[i], type->fields[i].type);
 }
 
 void log_batch_builder_deinit(struct log_batch_builder *builder)
 {
-    for (uint32_t i = 0; builder->columns && i < builder->type_count; i++)
+    for (uint32_t i = 0; builder->columns && i < builder->type->field_count; i++)
         column_builder_deinit(&builder->columns[i]);
     mem_free(builder->columns);
     buf_deinit(&builder->change_types);
@@ -28,7 +28,7 @@ void log_batch_builder_deinit(struct log_batch_builder *builder)
 
 void log_batch_builder_reset(struct log_batch_builder *builder)
 {
-    for (uint32_t i = 0; builder->columns && i < builder->type_count; i++)
+    for (uint32_t i = 0; builder->columns && i < builder->type->field_count; i++)
         column_builder_reset(&builder->columns[i]);
     builder->count = 0;
     buf_reset(&builder->change_types);
@@ -38,7 +38,7 @@ void log_batch_builder_reset(struct log_batch_builder *builder)
 size_t log_batch_builder_bytes(const struct log_batch_builder *builder)
 {
     size_t bytes = LOG_BATCH_HEADER_BYTES + builder->change_types.len + builder->rows.len;
-    for (uint32_t i = 0; builder->columns && i < builder->type_count; i++)
+    for (uint32_t i = 0; builder->columns && i < builder->type->field_count; i++)
         bytes += column_builder_bytes(&builder->columns[i]);
     return bytes;
 }
@@ -55,7 +55,7 @@ static enum err_code accept(struct log_batch_builder *builder, enum change_type 
                             struct err *err)
 {
     if (log_batch_builder_bytes(builder) > BUILDER_BYTES_MAX || builder->count == ARROW_ROWS_MAX) {
-        take_back(builder, builder->type_count, rows_len);
+        take_back(builder, builder->type->field_count, rows_len);
         return err_set(err, ERR_LIMIT, "a log batch holds at most %u bytes and %u rows", BUILDER_BYTES_MAX,
                        ARROW_ROWS_MAX);
     }
@@ -74,7 +74,7 @@ enum err_code log_batch_builder_append(struct log_batch_builder *builder, enum c
         TRY(batch_put_row(builder, change, row, err));
         return accept(builder, change, rows_len, err);
     }
-    for (uint32_t i = 0; i < builder->type_count; i++) {
+    for (uint32_t i = 0; i < builder->type->field_count; i++) {
         enum err_code code = column_builder_append(&builder->columns[i], &row[i], err);
         if (code != OK) {
             take_back(builder, i, rows_len);
@@ -89,13 +89,13 @@ enum err_code log_batch_builder_append_from(struct log_batch_builder *builder, e
 {
     if (builder->columns) {
         ASSERT(!builder->options.append_only || change == CHANGE_APPEND);
-        for (uint32_t c = 0; c < builder->type_count; c++)
+        for (uint32_t c = 0; c < builder->type->field_count; c++)
             column_builder_append_from(&builder->columns[c], &columns[c], i);
         return accept(builder, change, 0, err);
     }
     arena_reset(&builder->scratch);
-    struct datum *row = ARENA_NEW_ARRAY(&builder->scratch, struct datum, builder->type_count);
-    for (uint32_t c = 0; c < builder->type_count; c++)
+    struct datum *row = ARENA_NEW_ARRAY(&builder->scratch, struct datum, builder->type->field_count);
+    for (uint32_t c = 0; c < builder->type->field_count; c++)
         column_get(&columns[c], i, &builder->scratch, &row[c]);
     return log_batch_builder_append(builder, change, row, err);
 }
@@ -103,11 +103,11 @@ enum err_code log_batch_builder_append_from(struct log_batch_builder *builder, e
 static void put_arrow(struct log_batch_builder *builder, struct arrow_codec *codec, struct buf *out)
 {
     arena_reset(&builder->scratch);
-    struct column *columns = ARENA_NEW_ARRAY(&builder->scratch, struct column, builder->type_count);
-    for (uint32_t i = 0; i < builder->type_count; i++)
+    struct column *columns = ARENA_NEW_ARRAY(&builder->scratch, struct column, builder->type->field_count);
+    for (uint32_t i = 0; i < builder->type->field_count; i++)
         column_builder_view(&builder->columns[i], &builder->scratch, &columns[i]);
     buf_put_slice(out, buf_view(&builder->change_types));
-    arrow_encode(codec, builder->options.arrow, columns, builder->type_count, builder->count, out);
+    arrow_encode(codec, builder->options.arrow, columns, builder->type->field_count, builder->count, out);
 }
 
 void log_batch_builder_finish(struct log_batch_builder *builder, struct arrow_codec *codec, int64_t writer_id,

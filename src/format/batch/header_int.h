@@ -32,8 +32,8 @@ void batch_header_finish(struct buf *out, size_t start, const struct log_batch_o
 
 /* The records of an INDEXED or COMPACTED batch, as columns. */
 MUST_CHECK enum err_code batch_decode_rows(const struct log_batch *batch, enum log_format format,
-                                           const struct type *const *types, uint32_t type_count, struct arena *arena,
-                                           struct log_batch_rows *rows, struct err *err);
+                                           const struct type *type, struct arena *arena, struct log_batch_rows *rows,
+                                           struct err *err);
 /* One record behind those of an INDEXED or COMPACTED builder; its rows are as before on failure. */
 MUST_CHECK enum err_code batch_put_row(struct log_batch_builder *builder, enum change_type change,
                                        const struct datum *row, struct err *err);

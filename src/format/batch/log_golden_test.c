@@ -30,7 +30,7 @@ struct line {
     enum arrow_compression compression;
     bool append_only;
     struct schema schema;
-    const struct type **types;
+    const struct type *type;
     json_t *decoded; /* of its records, as they come out of the bytes; owned */
     enum err_code when_made;
     bool bytes_differ; /* ours from Java's, for a reason given above */
@@ -38,6 +38,16 @@ struct line {
     struct arena arena;
     struct arrow_codec codec;
 };
+
+static const struct type *row_of(struct arena *arena, const struct schema *schema)
+{
+    struct field *fields = ARENA_NEW_ARRAY(arena, struct field, schema->column_count);
+    for (uint32_t i = 0; i < schema->column_count; i++)
+        fields[i].type = schema->columns[i].type;
+    struct type *row = ARENA_NEW(arena, struct type);
+    *row = (struct type){.kind = TYPE_ROW, .fields = fields, .field_count = schema->column_count};
+    return row;
+}
 
 static int64_t number(json_t *object, const char *name)
 {
@@ -95,9 +105,7 @@ static void line_init(struct line *line, struct slice text)
                                                  : LOG_BATCH_V0;
     line->append_only = json_is_true(json_object_get(line->json, "append_only"));
     golden_schema(&line->arena, json_object_get(line->json, "types"), &line->schema);
-    line->types = arena_array(&line->arena, line->schema.column_count, sizeof *line->types);
-    for (uint32_t i = 0; i < line->schema.column_count; i++)
-        line->types[i] = line->schema.columns[i].type;
+    line->type = row_of(&line->arena, &line->schema);
     line->bytes = golden_hex(&line->arena, line->json, "hex");
     find_decoded(line);
 }
@@ -140,12 +148,11 @@ static enum change_type change_of(json_t *record)
 }
 
 /* The rows of a batch are these records, of all columns or of the selected ones. */
-static void assert_rows(struct line *line, const struct log_batch *batch, json_t *records, const struct schema *schema,
-                        const struct type *const *types)
+static void assert_rows(struct line *line, const struct log_batch *batch, json_t *records, const struct schema *schema)
 {
     struct err err;
     struct log_batch_rows rows;
-    MUST(log_batch_decode(&line->codec, batch, line->format, types, schema->column_count, &line->arena, &rows, &err));
+    MUST(log_batch_decode(&line->codec, batch, line->format, row_of(&line->arena, schema), &line->arena, &rows, &err));
     assert_int_equal(rows.count, json_array_size(records));
     assert_int_equal(rows.column_count, schema->column_count);
     struct datum *row = ARENA_NEW_ARRAY(&line->arena, struct datum, schema->column_count);
@@ -168,7 +175,7 @@ static void decode_line(void *arg, struct slice text)
     if (is_batch(&line)) {
         MUST(log_batch_check(line.bytes, &batch, &err));
         assert_header(&batch, json_object_get(line.json, "header"), line.layout);
-        assert_rows(&line, &batch, line.decoded, &line.schema, line.types);
+        assert_rows(&line, &batch, line.decoded, &line.schema);
         ++*(int *)arg;
     }
     line_deinit(&line);
@@ -240,7 +247,7 @@ static bool build(struct line *line, struct buf *out)
     struct log_batch_builder builder;
     enum err_code code = OK;
     size_t i;
-    log_batch_builder_init(&builder, &options, line->types, line->schema.column_count);
+    log_batch_builder_init(&builder, &options, line->type);
     json_array_foreach(json_object_get(line->json, "records"), i, record)
     {
         struct datum *row = golden_row(&line->arena, &line->schema, json_object_get(record, "values"));
@@ -271,7 +278,7 @@ static void encode_line(void *arg, struct slice text)
             assert_slice_equal(buf_view(&out), line.bytes);
         MUST(log_batch_check(buf_view(&out), &batch, &err));
         if (!line.bytes_differ)
-            assert_rows(&line, &batch, line.decoded, &line.schema, line.types);
+            assert_rows(&line, &batch, line.decoded, &line.schema);
         *(int *)arg += fixed;
     }
     buf_deinit(&out);
@@ -302,8 +309,7 @@ static void project_all(struct line *line, struct slice input, const uint32_t *s
             MUST(log_batch_head_bytes(slice_of(batch.ptr, have), &need, &err));
         }
         arrow_ranges ranges = {0};
-        MUST(log_batch_project(slice_of(batch.ptr, need), line->types, line->schema.column_count, selected,
-                               selected_count, out, &ranges, &err));
+        MUST(log_batch_project(slice_of(batch.ptr, need), line->type, selected, selected_count, out, &ranges, &err));
         for (size_t i = 0; i < ranges.len; i++)
             buf_put(out, batch.ptr + ranges.ptr[i].offset, ranges.ptr[i].len);
         vec_deinit(&ranges);
@@ -318,11 +324,8 @@ static void assert_projected(struct line *line, struct slice sent, const uint32_
     struct slice one;
     struct schema schema = {.columns = ARENA_NEW_ARRAY(&line->arena, struct schema_column, selected_count),
                             .column_count = selected_count};
-    const struct type **types = arena_array(&line->arena, selected_count, sizeof *types);
-    for (uint32_t i = 0; i < selected_count; i++) {
+    for (uint32_t i = 0; i < selected_count; i++)
         schema.columns[i] = line->schema.columns[selected[i]];
-        types[i] = schema.columns[i].type;
-    }
     json_t *headers = json_object_get(line->json, "headers"), *records = json_object_get(line->json, "records");
     for (size_t i = 0; i < json_array_size(headers); i++) {
         json_t *header = json_array_get(headers, i);
@@ -331,7 +334,7 @@ static void assert_projected(struct line *line, struct slice sent, const uint32_
         assert_header(&batch, header, line->layout);
         bool valid = log_batch_check(one, &batch, NULL) == OK;
         assert_int_equal(valid, json_is_true(json_object_get(header, "crcValid")));
-        assert_rows(line, &batch, json_array_get(records, i), &schema, types);
+        assert_rows(line, &batch, json_array_get(records, i), &schema);
     }
     assert_int_equal(sent.len, 0);
 }

@@ -29,15 +29,15 @@ enum err_code log_batch_head_bytes(struct slice bytes, size_t *head_bytes, struc
     return OK;
 }
 
-static enum err_code check_selected(uint32_t type_count, const uint32_t *selected, uint32_t selected_count,
+static enum err_code check_selected(uint32_t field_count, const uint32_t *selected, uint32_t selected_count,
                                     struct err *err)
 {
     if (!selected_count)
         return err_set(err, ERR_INVALID_COLUMN_PROJECTION, "a projection of no columns");
     for (uint32_t i = 0; i < selected_count; i++)
-        if (selected[i] >= type_count || (i && selected[i] <= selected[i - 1]))
+        if (selected[i] >= field_count || (i && selected[i] <= selected[i - 1]))
             return err_set(err, ERR_INVALID_COLUMN_PROJECTION,
-                           "column positions must increase and stay below %u; %u does not", type_count, selected[i]);
+                           "column positions must increase and stay below %u; %u does not", field_count, selected[i]);
     return OK;
 }
 
@@ -62,9 +62,8 @@ static size_t ranges_len(const arrow_ranges *ranges, size_t first)
     return len;
 }
 
-static enum err_code project_rows(const struct log_batch *batch, const struct type *const *types, uint32_t type_count,
-                                  const uint32_t *selected, uint32_t selected_count, struct buf *out,
-                                  arrow_ranges *ranges, struct err *err)
+static enum err_code project_rows(const struct log_batch *batch, const struct type *type, const uint32_t *selected,
+                                  uint32_t selected_count, struct buf *out, arrow_ranges *ranges, struct err *err)
 {
     struct reader r = reader_of(batch->bytes);
     reader_slice(&r, batch->body_offset);
@@ -73,8 +72,7 @@ static enum err_code project_rows(const struct log_batch *batch, const struct ty
     if (!reader_ok(&r))
         return err_set(err, ERR_CORRUPT, "log batch is cut off in its change types");
     size_t start = put_head(batch, change_types, out);
-    TRY(arrow_project(reader_rest(&r), batch->size - at, types, type_count, selected, selected_count, out, ranges,
-                      err));
+    TRY(arrow_project(reader_rest(&r), batch->size - at, type, selected, selected_count, out, ranges, err));
     size_t size = out->len - start + ranges_len(ranges, first_range);
     store_u32(out->ptr + start + BATCH_LENGTH_AT, (uint32_t)(size - BATCH_LENGTH_BEHIND));
     for (size_t i = first_range; i < ranges->len; i++)
@@ -82,12 +80,11 @@ static enum err_code project_rows(const struct log_batch *batch, const struct ty
     return OK;
 }
 
-enum err_code log_batch_project(struct slice head, const struct type *const *types, uint32_t type_count,
-                                const uint32_t *selected, uint32_t selected_count, struct buf *out,
-                                arrow_ranges *ranges, struct err *err)
+enum err_code log_batch_project(struct slice head, const struct type *type, const uint32_t *selected,
+                                uint32_t selected_count, struct buf *out, arrow_ranges *ranges, struct err *err)
 {
     struct log_batch batch;
-    TRY(check_selected(type_count, selected, selected_count, err));
+    TRY(check_selected(type->field_count, selected, selected_count, err));
     TRY(log_batch_read(head, &batch, err));
     size_t out_len = out->len;
     if (!batch.record_count) {
@@ -96,7 +93,7 @@ enum err_code log_batch_project(struct slice head, const struct type *const *typ
         buf_put_slice(out, batch.bytes);
         return OK;
     }
-    enum err_code code = project_rows(&batch, types, type_count, selected, selected_count, out, ranges, err);
+    enum err_code code = project_rows(&batch, type, selected, selected_count, out, ranges, err);
     if (code != OK)
         out->len = out_len;
     return code;

@@ -1,9 +1,9 @@
 #include "format/batch/header_int.h"
 
-enum err_code batch_decode_rows(const struct log_batch *batch, enum log_format format, const struct type *const *types,
-                                uint32_t type_count, struct arena *arena, struct log_batch_rows *rows, struct err *err)
+enum err_code batch_decode_rows(const struct log_batch *batch, enum log_format format, const struct type *type,
+                                struct arena *arena, struct log_batch_rows *rows, struct err *err)
 {
-    (void)batch, (void)format, (void)types, (void)type_count, (void)arena, (void)rows;
+    (void)batch, (void)format, (void)type, (void)arena, (void)rows;
     return err_set(err, ERR_NOT_SUPPORTED, "log batches of the formats INDEXED and COMPACTED");
 }
 

@@ -13,9 +13,8 @@ static enum err_code check_changes(struct slice change_types, struct err *err)
     return OK;
 }
 
-static enum err_code decode_arrow(struct arrow_codec *codec, const struct log_batch *batch,
-                                  const struct type *const *types, uint32_t type_count, struct arena *arena,
-                                  struct log_batch_rows *rows, struct err *err)
+static enum err_code decode_arrow(struct arrow_codec *codec, const struct log_batch *batch, const struct type *type,
+                                  struct arena *arena, struct log_batch_rows *rows, struct err *err)
 {
     struct reader r = reader_of(batch->body);
     if (!batch->append_only) {
@@ -26,25 +25,25 @@ static enum err_code decode_arrow(struct arrow_codec *codec, const struct log_ba
         TRY(check_changes(change_types, err));
         rows->change_types = change_types.ptr;
     }
-    TRY(arrow_decode(codec, reader_rest(&r), types, type_count, arena, rows->columns, &rows->count, err));
+    TRY(arrow_decode(codec, reader_rest(&r), type, arena, rows->columns, &rows->count, err));
     if (rows->count != batch->record_count)
         return err_set(err, ERR_CORRUPT, "log batch of %u records has %u rows", batch->record_count, rows->count);
     return OK;
 }
 
 enum err_code log_batch_decode(struct arrow_codec *codec, const struct log_batch *batch, enum log_format format,
-                               const struct type *const *types, uint32_t type_count, struct arena *arena,
-                               struct log_batch_rows *rows, struct err *err)
+                               const struct type *type, struct arena *arena, struct log_batch_rows *rows,
+                               struct err *err)
 {
-    struct log_batch_rows out = {.column_count = type_count};
-    out.columns = ARENA_NEW_ARRAY(arena, struct column, type_count);
+    struct log_batch_rows out = {.column_count = type->field_count};
+    out.columns = ARENA_NEW_ARRAY(arena, struct column, type->field_count);
     if (!batch->record_count) {
-        for (uint32_t i = 0; i < type_count; i++)
-            column_nulls(arena, types[i], 0, &out.columns[i]);
+        for (uint32_t i = 0; i < type->field_count; i++)
+            column_nulls(arena, type->fields[i].type, 0, &out.columns[i]);
     } else if (format == LOG_FORMAT_ARROW) {
-        TRY(decode_arrow(codec, batch, types, type_count, arena, &out, err));
+        TRY(decode_arrow(codec, batch, type, arena, &out, err));
     } else {
-        TRY(batch_decode_rows(batch, format, types, type_count, arena, &out, err));
+        TRY(batch_decode_rows(batch, format, type, arena, &out, err));
     }
     *rows = out;
     return OK;

@@ -13,18 +13,6 @@
 #define COUNT_AT 5
 #define SCHEMA_ID_BYTES 2
 
-enum err_code value_read(struct slice value, int16_t *schema_id, struct slice *row, struct err *err)
-{
-    struct reader r = reader_of(value);
-    uint16_t id = reader_u16(&r);
-    struct slice rest = reader_rest(&r);
-    if (!reader_ok(&r))
-        return err_set(err, ERR_CORRUPT, "stored value of %zu bytes has no schema id", value.len);
-    *schema_id = (int16_t)id;
-    *row = rest;
-    return OK;
-}
-
 size_t value_batch_start(struct buf *out)
 {
     size_t start = out->len;
