@@ -141,7 +141,6 @@ static void unknown_keys_are_not_found(void **state)
 
 static void check_error(void *arg, struct slice text)
 {
-    (void)arg;
     json_t *line = json_loadb((const char *)text.ptr, text.len, 0, NULL);
     int32_t number = (int32_t)json_integer_value(json_object_get(line, "code"));
     enum err_code code = err_from_wire(number);
@@ -152,12 +151,18 @@ static void check_error(void *arg, struct slice text)
         assert_string_equal(text_of(line, "id"), "NONE");
     assert_int_equal(code != OK && err_retriable(code), json_boolean_value(json_object_get(line, "retriable")));
     json_decref(line);
+    ++*(size_t *)arg;
 }
 
 static void errors_are_those_of_the_protocol(void **state)
 {
     (void)state;
-    test_each_line("errors", check_error, NULL);
+    size_t lines = 0;
+    test_each_line("errors", check_error, &lines);
+    size_t ours = 0; /* codes that a number of the protocol leads to, OK among them */
+    for (int code = OK; code < ERR_COUNT; code++)
+        ours += err_from_wire(err_wire((enum err_code)code)) == (enum err_code)code;
+    assert_int_equal(ours, lines);
     assert_int_equal(err_from_wire(75), ERR_UNKNOWN_SERVER_ERROR);
 }
 

@@ -20,6 +20,8 @@ void wire_out_reset(struct wire_out *out)
     for (size_t i = out->head; i < out->pieces.len; i++)
         piece_release(&out->pieces.ptr[i]);
     buf_reset(&out->bytes);
+    if (out->bytes.cap > WIRE_OUT_KEEP_BYTES_MAX)
+        buf_deinit(&out->bytes);
     vec_reset(&out->pieces);
     vec_reset(&out->sizes);
     out->bytes_start = out->bytes_flushed = 0;

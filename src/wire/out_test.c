@@ -243,7 +243,28 @@ static void an_out_that_is_never_empty_stays_small(void **state)
     wire_out_deinit(&out);
 }
 
+static void an_empty_out_gives_large_memory_back(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct wire_out out = {0};
+    struct slice large = slice_of(mem_zalloc(1 << 20), 1 << 20);
+    static const struct {
+        size_t bytes;
+        bool kept;
+    } cases[] = {{WIRE_OUT_KEEP_BYTES_MAX / 2, true}, {1 << 20, false}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct wire_limit_scan_response response = {0};
+        WIRE_SET(&response, records, wire_bytes_of(slice_of(large.ptr, cases[i].bytes)));
+        MUST(wire_response_encode(&out, 1, &wire_limit_scan_response_desc, &response, &err));
+        wire_out_advance(&out, wire_out_len(&out));
+        assert_int_equal(out.bytes.cap > 0, cases[i].kept);
+    }
+    wire_out_deinit(&out);
+    mem_free((void *)(uintptr_t)large.ptr);
+}
+
 TESTS("wire.out", TEST(pieces_go_out_in_their_place), TEST(memory_before_a_file_is_offered_in_one_go),
       TEST(what_is_not_sent_is_released), TEST(a_message_that_is_not_sent_can_be_released),
       TEST(a_frame_beyond_the_length_field_is_refused_and_leaves_no_trace), TEST(outs_can_be_joined),
-      TEST(an_out_that_is_never_empty_stays_small))
+      TEST(an_out_that_is_never_empty_stays_small), TEST(an_empty_out_gives_large_memory_back))

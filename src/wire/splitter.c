@@ -79,10 +79,9 @@ static bool large_take(struct wire_splitter *s, struct buf *frame)
 {
     if (s->frame.len < s->frame_want)
         return false;
-    struct buf taken = s->frame;
-    s->frame = *frame;
-    buf_reset(&s->frame);
-    *frame = taken;
+    buf_deinit(frame);
+    *frame = s->frame;
+    s->frame = (struct buf){0};
     s->frame_want = 0;
     return true;
 }

@@ -101,6 +101,28 @@ static void the_caller_keeps_its_frame(void **state)
     buf_deinit(&stream);
 }
 
+static void a_large_frame_leaves_no_memory_behind(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct wire_splitter s;
+    struct buf frame = {0};
+    static const uint8_t bytes[WIRE_LENGTH_BYTES + 0x10000] = {0, 1};
+    wire_splitter_init(&s, 1 << 20);
+    for (int round = 0; round < 2; round++) {
+        bool have;
+        for (size_t at = 0; at < sizeof bytes;) {
+            at += feed(&s, slice_of(bytes + at, sizeof bytes - at));
+            MUST(wire_splitter_next(&s, &frame, &have, &err));
+            assert_int_equal(have, at == sizeof bytes);
+        }
+        assert_int_equal(frame.len, 0x10000);
+        assert_int_equal(s.frame.cap, 0);
+    }
+    buf_deinit(&frame);
+    wire_splitter_deinit(&s);
+}
+
 static void bad_lengths_are_refused_before_memory_is_taken(void **state)
 {
     (void)state;
@@ -169,5 +191,5 @@ static void a_quiet_connection_has_a_small_room(void **state)
 }
 
 TESTS("wire.splitter", TEST(frames_come_whole_however_the_bytes_come), TEST(the_caller_keeps_its_frame),
-      TEST(bad_lengths_are_refused_before_memory_is_taken), TEST(a_length_alone_takes_no_memory),
-      TEST(a_quiet_connection_has_a_small_room))
+      TEST(a_large_frame_leaves_no_memory_behind), TEST(bad_lengths_are_refused_before_memory_is_taken),
+      TEST(a_length_alone_takes_no_memory), TEST(a_quiet_connection_has_a_small_room))

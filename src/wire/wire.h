@@ -176,12 +176,14 @@ struct wire_out {
     size_t sizes_used;
 };
 
+/* Memory for encoded bytes that an empty out keeps; more is given back. */
+#define WIRE_OUT_KEEP_BYTES_MAX (256u << 10)
 /* Memory pieces up to this length are copied, which is cheaper than one more element of a writev. */
 #define WIRE_PIECE_COPY_BYTES_MAX 512
 
 /* Drops what was not sent and releases its pieces. */
 void wire_out_deinit(struct wire_out *out);
-void wire_out_reset(struct wire_out *out); /* the same, memory kept */
+void wire_out_reset(struct wire_out *out); /* the same, memory of ordinary size kept */
 static inline uint64_t wire_out_len(const struct wire_out *out)
 {
     return out->len;
