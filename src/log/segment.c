@@ -1,0 +1,88 @@
+/* One segment: a file of batches and its index. Counted, since views outlive the log's interest in it. */
+#include "log/log_int.h"
+
+#include <stdio.h>
+
+enum { RESERVE_STEP_MIN = 64 << 10, RESERVE_STEP_MAX = 4 << 20 };
+
+static char *path_of(const char *dir, int64_t base_offset, const char *ext)
+{
+    struct buf path = {0};
+    buf_printf(&path, "%s/%020lld.%s", dir, (long long)base_offset, ext);
+    (void)buf_cstr(&path);
+    return (char *)path.ptr;
+}
+
+struct log_segment *log_segment_create(struct os *os, const char *dir, int64_t base_offset)
+{
+    ASSERT(base_offset >= 0);
+    struct log_segment *segment = mem_zalloc(sizeof *segment);
+    atomic_init(&segment->refs, 1);
+    segment->os = os;
+    segment->log_path = path_of(dir, base_offset, "log");
+    segment->index_path = path_of(dir, base_offset, "index");
+    segment->base_offset = segment->next_offset = segment->durable_offset = base_offset;
+    segment->max_timestamp_ms = -1;
+    return segment;
+}
+
+struct log_segment *log_segment_ref(struct log_segment *segment)
+{
+    atomic_fetch_add_explicit(&segment->refs, 1, memory_order_relaxed);
+    return segment;
+}
+
+void log_segment_unref(struct log_segment *segment)
+{
+    if (!segment || atomic_fetch_sub_explicit(&segment->refs, 1, memory_order_acq_rel) > 1)
+        return;
+    os_file_close(segment->file);
+    vec_deinit(&segment->index.entries);
+    mem_free(segment->log_path);
+    mem_free(segment->index_path);
+    mem_free(segment);
+}
+
+enum err_code log_segment_open(struct log_segment *segment, unsigned flags, struct err *err)
+{
+    if (segment->file)
+        return OK;
+    return os_file_open(segment->os, segment->log_path, flags, &segment->file, err);
+}
+
+void log_segment_note(struct log_segment *segment, const struct log_head *batch, uint64_t position,
+                      uint32_t index_interval_bytes)
+{
+    struct log_index *index = &segment->index;
+    ASSERT(batch->base_offset == segment->next_offset);
+    ASSERT(position == segment->size);
+    ASSERT(index->entries.len == index->count);
+    if (!index->count || position - index->entries.ptr[index->count - 1].position >= index_interval_bytes) {
+        struct log_index_entry entry = {(uint32_t)(batch->base_offset - segment->base_offset), (uint32_t)position,
+                                        batch->timestamp_ms};
+        vec_push(&index->entries, entry);
+        index->count++;
+    }
+    segment->size = position + batch->bytes;
+    segment->next_offset = log_head_next(batch);
+    segment->max_timestamp_ms = MAX(segment->max_timestamp_ms, batch->timestamp_ms);
+}
+
+enum err_code log_segment_reserve(struct log_segment *segment, uint64_t size, uint64_t size_max, struct err *err)
+{
+    if (size <= segment->allocated)
+        return OK;
+    uint64_t step = MIN(MAX(segment->size, RESERVE_STEP_MIN), RESERVE_STEP_MAX);
+    uint64_t wanted = MAX(size, MIN(segment->allocated + step, size_max));
+    uint64_t from = segment->allocated;
+    struct err first = {0};
+    enum err_code code = os_file_allocate(segment->file, from, wanted - from, &first);
+    if (code == ERR_DISK_FULL && wanted > size) { /* no room to spare is not yet no room */
+        wanted = size;
+        code = os_file_allocate(segment->file, from, wanted - from, &first);
+    }
+    if (code != OK)
+        return err_set(err, code, "%s", first.text);
+    segment->allocated = wanted;
+    return OK;
+}
