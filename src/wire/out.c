@@ -103,11 +103,16 @@ static void front_drop(struct wire_out *out)
         memmove(out->pieces.ptr, out->pieces.ptr + out->head, out->pieces.len * sizeof *out->pieces.ptr);
         out->head = 0;
     }
-    const struct wire_piece *head = &out->pieces.ptr[out->head];
-    for (; !is_encoded(head); head++)
-        if (head == &out->pieces.ptr[out->pieces.len - 1])
-            return;
-    uint64_t unsent = head->offset + (head == &out->pieces.ptr[out->head] ? out->head_sent : 0);
+    struct wire_piece *first = &out->pieces.ptr[out->head];
+    if (is_encoded(first)) { /* one stretch may grow for ever */
+        first->offset += out->head_sent;
+        first->len -= out->head_sent;
+        out->head_sent = 0;
+    }
+    const struct wire_piece *last = &out->pieces.ptr[out->pieces.len - 1];
+    while (first < last && !is_encoded(first))
+        first++;
+    uint64_t unsent = is_encoded(first) ? first->offset : out->bytes_flushed;
     size_t sent = (size_t)(unsent - out->bytes_start);
     if (sent < DROP_BYTES_MIN || sent < out->bytes.len / 2)
         return;

@@ -166,7 +166,9 @@ static void depth_is_bounded(void **state)
         compounds[i] = (struct wire_pb_compound_predicate){.children = &predicates[i - 1], .children_count = 1};
         predicates[i].compound = &compounds[i];
     }
-    for (size_t depth = 0; depth < 2 * PREDICATES; depth += 2) {
+    struct wire_pb_leaf_predicate leaf = {0};
+    for (size_t depth = 0; depth < 2 * PREDICATES; depth++) {
+        predicates[0].leaf = depth % 2 ? &leaf : NULL;
         struct arena arena = {0};
         struct wire_out out = {0};
         struct slice body;
