@@ -91,17 +91,29 @@ static inline enum change_type log_batch_change(const struct log_batch_rows *row
     return rows->change_types ? (enum change_type)rows->change_types[i] : CHANGE_APPEND;
 }
 
-/* type is the ROW of the batch's schema id (less what a projection left out). errors: CORRUPT, LIMIT. */
+/* type is the ROW of the batch's schema id (less what a projection left out). errors: CORRUPT, LIMIT; of
+ * INDEXED and COMPACTED batches also INVALID_ARGUMENT for a value that a column can't hold (log_batch_record_next can).
+ */
 MUST_CHECK enum err_code log_batch_decode(struct arrow_codec *codec, const struct log_batch *batch,
                                           enum log_format format, const struct type *type, struct arena *arena,
                                           struct log_batch_rows *rows, struct err *err);
+
+/* One record of an INDEXED or COMPACTED batch, its row still encoded (row_decode). This way keeps what columns can't
+ * hold: times finer or further than their unit. Call it record_count times with *rest = batch->body at first. errors:
+ * CORRUPT. */
+struct log_record {
+    enum change_type change;
+    struct slice row;
+};
+
+MUST_CHECK enum err_code log_batch_record_next(struct slice *rest, struct log_record *record, struct err *err);
 
 /* Column statistics: for each of some columns how many nulls, the least and the greatest value (null if all are). */
 struct log_batch_statistics {
     uint32_t count;
     const uint8_t *positions;   /* i16 each, in the batch's schema */
     const uint8_t *null_counts; /* i32 each */
-    struct slice min;           /* aligned rows of count fields */
+    struct slice min;           /* ROW_ALIGNED rows of count fields (row.h) */
     struct slice max;
 };
 

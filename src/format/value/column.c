@@ -164,6 +164,24 @@ void column_get(const struct column *c, uint32_t i, struct arena *arena, struct 
     }
 }
 
+static const uint8_t *dup_bytes(struct arena *arena, const uint8_t *bytes, size_t len)
+{
+    return bytes ? arena_dup(arena, slice_of(bytes, len)).ptr : NULL;
+}
+
+void column_dup(struct arena *arena, const struct column *from, struct column *to)
+{
+    *to = *from;
+    to->validity = dup_bytes(arena, from->validity, ((size_t)from->length + 7) / 8);
+    to->offsets = dup_bytes(arena, from->offsets, 4 * ((size_t)from->length + 1));
+    to->data = dup_bytes(arena, from->data, from->data_len);
+    if (!from->type->field_count)
+        return;
+    to->children = ARENA_NEW_ARRAY(arena, struct column, from->type->field_count);
+    for (uint32_t f = 0; f < from->type->field_count; f++)
+        column_dup(arena, &from->children[f], &to->children[f]);
+}
+
 void column_nulls(struct arena *arena, const struct type *type, uint32_t length, struct column *out)
 {
     enum column_shape shape = column_shape(type);

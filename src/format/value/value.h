@@ -97,6 +97,8 @@ static inline bool column_is_null(const struct column *c, uint32_t i)
 void column_get(const struct column *column, uint32_t i, struct arena *arena, struct datum *out);
 /* Bytes of one value in data for the fixed-width kinds, 0 for the others and for BOOLEAN. */
 size_t column_width(const struct type *type);
+/* Deep copy. */
+void column_dup(struct arena *arena, const struct column *from, struct column *to);
 /* A column of length nulls, in the arena. */
 void column_nulls(struct arena *arena, const struct type *type, uint32_t length, struct column *out);
 
