@@ -1,5 +1,5 @@
 # One word a task; what a task does stands in CMakePresets.json and tools/. `make help` lists them.
-.PHONY: all demo test test-long unit e2e sim bench fuzz lint format tsan clean help
+.PHONY: all demo test test-long unit e2e sim bench fuzz lint docs format tsan clean help
 .DEFAULT_GOAL := all
 
 all: ## build the binary: build/weir
@@ -37,6 +37,9 @@ tsan: ## unit, golden and corpus tests under the thread sanitizer
 
 lint: ## format, layers, banned calls, sizes, words, docs, gcc -fanalyzer, clang-tidy
 	@tools/lint.sh
+
+docs: ## make the pages of the manual that come from tables: options, errors, metrics
+	@tools/gen_docs.py
 
 format: ## put the C files into the form of .clang-format
 	@tools/deps.sh lint

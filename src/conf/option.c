@@ -1,0 +1,97 @@
+/* The table, and how a name finds its row. */
+#include "conf/conf_int.h"
+
+#include <stdio.h>
+
+const struct option option_table[] = {
+#define OPTION(id, name, type, default_, range, text) {SERVED, CONF_##id, name, TYPE_##type, default_, range, NULL},
+#define OPTION_IGNORED(name, why) {IGNORED, CONF_COUNT, name, TYPE_STRING, NULL, NULL, why},
+#define OPTION_NOT_YET(name, off, why) {NOT_YET, CONF_COUNT, name, TYPE_STRING, off, NULL, why},
+#include "conf/options.def"
+#undef OPTION
+#undef OPTION_IGNORED
+#undef OPTION_NOT_YET
+};
+const size_t option_table_len = ARRAY_LEN(option_table);
+
+/* "a.b." of "a.b.*"; empty where the name stands for itself. */
+static struct slice stem_of(const struct option *option)
+{
+    struct slice name = slice_str(option->name);
+    return slice_ends_with(name, SLICE(".*")) ? slice_of(name.ptr, name.len - 1) : (struct slice){0};
+}
+
+const struct option *option_find(struct slice name)
+{
+    const struct option *best = NULL;
+    size_t best_len = 0;
+    for (size_t i = 0; i < option_table_len; i++) {
+        const struct option *option = &option_table[i];
+        struct slice stem = stem_of(option);
+        if (!stem.len && slice_is(name, option->name))
+            return option;
+        if (stem.len > best_len && name.len > stem.len && slice_starts_with(name, stem)) {
+            best = option;
+            best_len = stem.len;
+        }
+    }
+    return best;
+}
+
+const struct option *option_of(enum conf_id id)
+{
+    ASSERT((unsigned)id < CONF_COUNT);
+    const struct option *option = &option_table[id]; /* served ones come first, in the order of the enum */
+    ASSERT(option->id == id);
+    return option;
+}
+
+/* Letters to add, drop or replace until the two are the same. */
+static size_t distance(struct slice a, struct slice b)
+{
+    size_t row[CONF_NAME_MAX + 1];
+    ASSERT(b.len <= CONF_NAME_MAX);
+    for (size_t j = 0; j <= b.len; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a.len; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b.len; j++) {
+            size_t replaced = diagonal + (a.ptr[i - 1] != b.ptr[j - 1]);
+            diagonal = row[j];
+            row[j] = MIN(replaced, MIN(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[b.len];
+}
+
+/* As many dotted parts of name as the stem has, the last dot included; all of it where there are not so many. */
+static struct slice head_like(struct slice name, struct slice stem)
+{
+    size_t dots = 0, len = 0;
+    for (size_t i = 0; i < stem.len; i++)
+        dots += stem.ptr[i] == '.';
+    while (len < name.len && dots)
+        dots -= name.ptr[len++] == '.';
+    return slice_of(name.ptr, len);
+}
+
+void option_nearest(struct slice name, char out[CONF_NAME_MAX + 1])
+{
+    size_t best = name.len / 3 + 1; /* further away is another word */
+    *out = 0;
+    if (name.len > CONF_NAME_MAX)
+        return;
+    for (size_t i = 0; i < option_table_len; i++) {
+        const struct option *option = &option_table[i];
+        struct slice stem = stem_of(option), head = stem.len ? head_like(name, stem) : name;
+        struct slice candidate = stem.len ? stem : slice_str(option->name), rest;
+        rest = slice_of(name.ptr + head.len, name.len - head.len);
+        size_t far = distance(candidate, head);
+        bool whole = !stem.len || rest.len; /* a stem alone names nothing */
+        if (option->class == SERVED && whole && far < best && candidate.len + rest.len <= CONF_NAME_MAX) {
+            best = far;
+            snprintf(out, CONF_NAME_MAX + 1, "%.*s%.*s", SLICE_ARGS(candidate), SLICE_ARGS(rest));
+        }
+    }
+}

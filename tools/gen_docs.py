@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""gen_docs.py [--check | --unused]: pages of the manual that are made from tables.
+
+    docs/manual/options.md   from src/conf/options.def
+    docs/manual/errors.md    from proto/errors.def
+    docs/manual/metrics.md   from src/metric/metric.def
+
+Without an argument writes them; --check tells which are not fresh; --unused tells the served options and the metrics
+that no file of the product names. A row stands in one line: MACRO(argument, ...), an argument being a word, a number,
+NULL or a string; comments are left out.
+"""
+import re
+import sys
+
+import house
+
+MANUAL = house.ROOT / "docs/manual"
+ROW = re.compile(r"^([A-Z_]+)\((.*)\)$")
+ARGUMENT = re.compile(r'\s*(?:"((?:\\.|[^"\\])*)"|([\w-]+))\s*(?:,|$)')
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
+ESCAPES = {"\\n": "\n", '\\"': '"', "\\\\": "\\"}
+TYPES = {"BOOL": "true or false", "INT": "number", "SIZE": "size", "DURATION": "duration", "RATIO": "ratio", "STRING": "text", "LIST": "list",
+         "ENUM": "choice", "MAP": "names"}
+
+
+def arguments(text, where):
+    found, at = [], 0
+    while at < len(text):
+        match = ARGUMENT.match(text, at)
+        if not match:
+            sys.exit(f"{where}: cannot be read: {text[at:at + 40]}")
+        string, word = match.groups()
+        found.append(re.sub(r"\\.", lambda m: ESCAPES[m[0]], string) if string is not None else None if word == "NULL" else word)
+        at = match.end()
+    return found
+
+
+def rows(name):
+    """(macro, arguments) of each row of a .def file."""
+    text = COMMENT.sub(lambda m: "\n" * m[0].count("\n"), (house.ROOT / name).read_text())
+    for number, line in enumerate(text.splitlines(), 1):
+        match = ROW.match(line.strip())
+        if match:
+            yield match[1], arguments(match[2], f"{name}:{number}")
+        elif line.strip():
+            sys.exit(f"{name}:{number}: not a row in one line: {line.strip()[:60]}")
+
+
+def cell(text):
+    return str(text).replace("|", "\\|")
+
+
+def code(text):
+    return f"`{cell(text)}`" if text else ""
+
+
+def table(head, lines):
+    return "\n".join([f"| {' | '.join(head)} |", "|" + "---|" * len(head), *(f"| {' | '.join(line)} |" for line in lines)]) + "\n"
+
+
+def made_from(name):
+    return f"<!-- Made from {name} by tools/gen_docs.py (make docs); edit there. -->\n"
+
+
+def bounds(type_, text):
+    if type_ == "ENUM":
+        return " ".join(f"`{choice}`" for choice in text.split("|"))
+    least, _, most = text.partition("..")
+    if least and least == most:
+        return cell(least)
+    return cell(f"{least} to {most}" if least and most else f"at least {least}" if least else f"at most {most}" if most else "")
+
+
+def options():
+    served, ignored, not_yet = [], [], []
+    for macro, row in rows("src/conf/options.def"):
+        if macro == "OPTION":
+            _, name, type_, default, range_, text = row
+            served.append([code(name), TYPES[type_], code(default), bounds(type_, range_), cell(text)])
+        elif macro == "OPTION_IGNORED":
+            ignored.append([code(row[0]), cell(row[1])])
+        else:
+            not_yet.append([code(row[0]), "nothing" if row[1] is None else "empty" if row[1] == "" else code(row[1]), cell(row[2])])
+    own = [line for line in served if line[0].startswith("`weir.")]
+    stock = [line for line in served if line not in own]
+    head = ["option", "type", "default", "range", "meaning"]
+    return (f"{made_from('src/conf/options.def')}# Options of the server\n\n"
+            "Options stand in `server.yaml` as `option: value` or after `-D` as `option=value`. `-D` beats flags, flags beat the file. Names are Apache\n"
+            "Fluss's; those of weir alone begin with `weir.` An unknown name is refused, with the nearest one that exists. In `server.yaml`, nested names\n"
+            "are joined with dots and sequences with commas. A size is a number with `kb`, `mb`, `gb` or `tb` (1024 each); a duration one with `ms`, `s`,\n"
+            "`min`, `h` or `d`. `.*` stands for any name below.\n\n"
+            f"## Apache Fluss's\n\n{table(head, stock)}\n## weir's own\n\n{table(head, own)}\n"
+            "## Not yet\n\nThese are refused, since weir would not do what they ask for. The value in the middle asks for nothing and is taken.\n\n"
+            f"{table(['option', 'taken', 'why'], not_yet)}\n"
+            "## Without meaning here\n\nThese are accepted with a warning, so that a `server.yaml` of Apache Fluss can be used as it is.\n\n"
+            f"{table(['option', 'why'], ignored)}")
+
+
+def errors():
+    own, wire, protocol = [], {}, []
+    for _, (name, number, retriable, user_code, text, remedy) in rows("proto/errors.def"):
+        again = "yes" if retriable == "1" else "no"
+        if int(number) not in wire:  # the protocol's own rows come first, one for each number
+            wire[int(number)] = name
+            protocol.append([code(user_code), number, code(name), again])
+        else:
+            own.append([code(user_code), cell(text), cell(remedy or ""), again, f"{number} {code(wire[int(number)])}"])
+    return (f"{made_from('proto/errors.def')}# Errors\n\n"
+            "An error that people see is one line with its cause and one stable code. \"Again\": the same call may succeed when it is tried again.\n\n"
+            "## Of weir\n\nThe last column is what a client of the protocol gets for it.\n\n"
+            f"{table(['code', 'cause', 'what helps', 'again', 'protocol'], own)}\n"
+            "## Of the protocol\n\nThese are Apache Fluss's; the text that comes with one says what it was about.\n\n"
+            f"{table(['code', 'number', 'name', 'again'], protocol)}")
+
+
+def metrics():
+    kinds = {"COUNTER": "counter", "GAUGE": "gauge", "RATE": "gauge, a second", "HISTOGRAM": "summary"}
+    lines = [[code(name), kinds[kind], cell(labels.replace(",", ", ")), cell(text)]
+             for _, (_, name, kind, labels, text) in sorted(rows("src/metric/metric.def"), key=lambda r: r[1][1])]
+    return (f"{made_from('src/metric/metric.def')}# Metrics\n\n"
+            "The server tells them under `/metrics` at `weir.http.listen`, in the text form of Prometheus. Names that begin with `fluss_` are Apache\n"
+            "Fluss's, so that its dashboards work. Rates look back over a minute; summaries count since the start.\n\n"
+            f"{table(['metric', 'kind', 'labels', 'meaning'], lines)}")
+
+
+PAGES = {"options.md": options, "errors.md": errors, "metrics.md": metrics}
+
+
+def check():
+    faults = [f"docs/manual/{name} is not fresh: make docs" for name, make in PAGES.items()
+              if not (MANUAL / name).exists() or (MANUAL / name).read_text() != make()]
+    print("\n".join(faults), end="\n" if faults else "")
+    return bool(faults)
+
+
+def unused():
+    text = "\n".join(p.read_text() for p in house.source() if not house.is_beside(p))
+    ids = [f"CONF_{row[0]}" for macro, row in rows("src/conf/options.def") if macro == "OPTION"]
+    ids += [f"METRIC_{row[0]}" for _, row in rows("src/metric/metric.def")]
+    faults = [f"{i}: no file of the product names it" for i in ids if not re.search(rf"\b{i}\b", text)]
+    print("\n".join(faults), end="\n" if faults else "")
+    return bool(faults)
+
+
+def main():
+    if "--check" in sys.argv[1:]:
+        return check()
+    if "--unused" in sys.argv[1:]:
+        return unused()
+    MANUAL.mkdir(parents=True, exist_ok=True)
+    for name, make in PAGES.items():
+        (MANUAL / name).write_text(make())
+    return 0
+
+
+sys.exit(main())
