@@ -64,7 +64,7 @@ static void message_put(struct wire_out *out, const struct wire_desc *desc, void
 
 enum err_code wire_message_encode(struct wire_out *out, const struct wire_desc *desc, void *message, struct err *err)
 {
-    uint32_t len;
+    uint32_t len = 0;
     TRY(measure(out, desc, message, 0, &len, err));
     message_put(out, desc, message);
     return OK;
@@ -73,7 +73,7 @@ enum err_code wire_message_encode(struct wire_out *out, const struct wire_desc *
 enum err_code wire_request_encode(struct wire_out *out, const struct wire_request_header *header,
                                   const struct wire_desc *desc, void *message, struct err *err)
 {
-    uint32_t len;
+    uint32_t len = 0;
     TRY(measure(out, desc, message, WIRE_REQUEST_HEADER_BYTES, &len, err));
     buf_put_u32_be(&out->bytes, len);
     buf_put_u16_be(&out->bytes, (uint16_t)header->key);
@@ -86,7 +86,7 @@ enum err_code wire_request_encode(struct wire_out *out, const struct wire_reques
 static enum err_code answer_encode(struct wire_out *out, enum wire_status status, int32_t request_id,
                                    const struct wire_desc *desc, void *message, struct err *err)
 {
-    uint32_t len;
+    uint32_t len = 0;
     TRY(measure(out, desc, message, 1 + sizeof request_id, &len, err));
     buf_put_u32_be(&out->bytes, len);
     buf_put_u8(&out->bytes, (uint8_t)status);
