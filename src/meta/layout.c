@@ -1,0 +1,57 @@
+/* The tables of meta.db, format version 1. docs/formats/meta.md explains them. */
+#include "meta/db_int.h"
+
+static const char *const tables[] = {
+    "CREATE TABLE counters (name TEXT PRIMARY KEY, next INTEGER NOT NULL) STRICT",
+    "INSERT INTO counters VALUES ('table_id', 0), ('partition_id', 0), ('writer_id', 0), ('run', 0)",
+    "CREATE TABLE databases (name TEXT PRIMARY KEY, descriptor TEXT NOT NULL, created_ms INTEGER NOT NULL,"
+    " modified_ms INTEGER NOT NULL) STRICT",
+    "CREATE TABLE tables (table_id INTEGER PRIMARY KEY, database_name TEXT NOT NULL REFERENCES databases,"
+    " name TEXT NOT NULL, descriptor TEXT NOT NULL, schema_id INTEGER NOT NULL, created_ms INTEGER NOT NULL,"
+    " modified_ms INTEGER NOT NULL, UNIQUE (database_name, name)) STRICT",
+    "CREATE TABLE schemas (table_id INTEGER NOT NULL REFERENCES tables ON DELETE CASCADE, schema_id INTEGER NOT NULL,"
+    " schema TEXT NOT NULL, PRIMARY KEY (table_id, schema_id)) STRICT, WITHOUT ROWID",
+    "CREATE TABLE pending_deletes (table_id INTEGER PRIMARY KEY, database_name TEXT NOT NULL, name TEXT NOT NULL,"
+    " dropped_ms INTEGER NOT NULL) STRICT",
+    "CREATE TABLE lake_snapshots (table_id INTEGER NOT NULL REFERENCES tables ON DELETE CASCADE,"
+    " position INTEGER NOT NULL, snapshot_id INTEGER NOT NULL, tiered_file TEXT NOT NULL, tiered_offsets TEXT NOT NULL,"
+    " readable_file TEXT, readable_offsets TEXT, committed_ms INTEGER NOT NULL, PRIMARY KEY (table_id, position))"
+    " STRICT, WITHOUT ROWID",
+    "CREATE TABLE lake_buckets (table_id INTEGER NOT NULL REFERENCES tables ON DELETE CASCADE,"
+    " partition_id INTEGER NOT NULL, bucket_id INTEGER NOT NULL, end_offset INTEGER NOT NULL,"
+    " max_timestamp INTEGER NOT NULL, PRIMARY KEY (table_id, partition_id, bucket_id)) STRICT, WITHOUT ROWID",
+    "PRAGMA application_id = 0x77656972",
+    "PRAGMA user_version = 1",
+};
+
+enum err_code layout_create(struct db *db, int64_t now_ms, struct err *err)
+{
+    enum err_code code;
+    TRY(db_begin(db, err));
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++)
+        TRY_OR_FAIL(db_run(db, err, tables[i], ""));
+    TRY_OR_FAIL(db_run(db, err, "INSERT INTO databases VALUES ('fluss', ?1, ?2, ?2)", "ti",
+                       SLICE("{\"version\":1,\"custom_properties\":{}}"), now_ms));
+    TRY_OR_FAIL(db_commit(db, err));
+    return OK;
+fail:
+    db_rollback(db);
+    return code;
+}
+
+enum err_code layout_check(struct db *db, bool *is_new, struct err *err)
+{
+    int64_t application_id = 0, version = 0, object_count = 0;
+    TRY(db_number(db, "PRAGMA application_id", &application_id, err));
+    TRY(db_number(db, "PRAGMA user_version", &version, err));
+    TRY(db_number(db, "SELECT count(*) FROM sqlite_schema", &object_count, err));
+    *is_new = application_id == 0 && version == 0 && object_count == 0;
+    if (*is_new)
+        return OK;
+    if (application_id != LAYOUT_APPLICATION_ID)
+        return err_set(err, ERR_FORMAT_VERSION, "%s is an SQLite file, but not one that weir wrote", db->path);
+    if (version != LAYOUT_VERSION)
+        return err_set(err, ERR_FORMAT_VERSION, "%s has format version %lld; this weir reads and writes version %d",
+                       db->path, (long long)version, LAYOUT_VERSION);
+    return OK;
+}
