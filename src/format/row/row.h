@@ -67,17 +67,6 @@ enum key_encoder {
     KEY_HUDI, /* lossy: for buckets only */
 };
 
-enum lake_format {
-    LAKE_NONE,
-    LAKE_PAIMON,
-    LAKE_ICEBERG,
-    LAKE_LANCE,
-    LAKE_HUDI,
-};
-
-/* "paimon" in any letter case and so on. False: no such format. */
-bool lake_format_parse(struct slice name, enum lake_format *format);
-
 /* Appends the key of a row: values[positions[i]] for each field of the key's ROW type; positions NULL: values[i].
  * errors, out is then as before: INVALID_ARGUMENT for a null or a type that the encoder does not take. */
 MUST_CHECK enum err_code key_encode(enum key_encoder encoder, const struct type *key, const struct datum *values,

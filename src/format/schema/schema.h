@@ -166,6 +166,12 @@ bool table_default_bucket_key(const struct table_descriptor *table);
 /* 1..200 letters of [A-Za-z0-9_-], not "." or "..", not starting with "__". */
 bool name_is_valid(struct slice name);
 
+/* The formats of a lake that Fluss knows, as table.datalake.format names them: they decide how keys are encoded. */
+enum lake_format { LAKE_NONE, LAKE_PAIMON, LAKE_ICEBERG, LAKE_LANCE, LAKE_HUDI, LAKE_FORMAT_COUNT };
+const char *lake_format_name(enum lake_format format); /* "paimon"; NULL for LAKE_NONE */
+/* Any letter case. False: no such format. */
+bool lake_format_find(struct slice name, enum lake_format *format);
+
 /* Every type object deep-copied into the arena. */
 void schema_dup(struct arena *arena, const struct schema *schema, struct schema *copy);
 void table_descriptor_dup(struct arena *arena, const struct table_descriptor *table, struct table_descriptor *copy);

@@ -12,8 +12,6 @@
 
 #include "format/schema/schema.h"
 
-enum lake_format { LAKE_NONE, LAKE_PAIMON, LAKE_ICEBERG, LAKE_LANCE, LAKE_HUDI, LAKE_FORMAT_COUNT };
-
 /* What the server's own options say about new tables. */
 struct table_cluster {
     int32_t bucket_count_default;       /* default.bucket.number, at least 1 */
@@ -93,9 +91,5 @@ struct table_settings {
 /* errors: INVALID_CONFIG_EXCEPTION, never on a table that passed table_validate(). */
 MUST_CHECK enum err_code table_settings_read(const struct table_descriptor *table, struct table_settings *settings,
                                              struct err *err);
-
-const char *lake_format_name(enum lake_format format); /* "paimon"; NULL for LAKE_NONE */
-/* Any letter case. */
-bool lake_format_find(struct slice name, enum lake_format *format);
 
 #endif
