@@ -1,0 +1,53 @@
+/* How an engine is made: it embeds the heads as the first member of its own structs and fills in ops. */
+#ifndef WEIR_KV_KV_INT_H
+#define WEIR_KV_KV_INT_H
+
+#include "base/buf.h"
+#include "kv/kv.h"
+
+struct kv_ops;
+
+struct kv_env {
+    const struct kv_ops *ops;
+    struct os *os;
+};
+
+struct kv {
+    struct kv_env *env;
+    struct kv_run *run; /* the one that is open */
+};
+
+struct kv_run {
+    struct kv *kv;
+    struct buf last_key; /* to see that keys ascend */
+    bool any;
+};
+
+struct kv_iter {
+    struct kv *kv;
+    struct buf prefix;
+};
+
+struct kv_ops {
+    void (*env_destroy)(struct kv_env *env);
+    enum err_code (*open)(struct kv_env *env, const char *dir, struct kv **kv, struct err *err);
+    void (*close)(struct kv *kv);
+    void (*unpin)(void *held);
+    enum err_code (*get)(struct kv *kv, struct slice key, bool cached, bool *known, struct kv_pin *pin,
+                         struct err *err);
+    enum err_code (*iter_open)(struct kv *kv, struct slice from, struct kv_iter **iter, struct err *err);
+    enum err_code (*iter_next)(struct kv_iter *iter, bool *more, struct slice *key, struct slice *value,
+                               struct err *err);
+    void (*iter_close)(struct kv_iter *iter);
+    uint64_t (*bytes)(struct kv *kv);
+    uint64_t (*entries)(struct kv *kv);
+    enum err_code (*run_begin)(struct kv *kv, struct kv_run **run, struct err *err);
+    enum err_code (*run_add)(struct kv_run *run, const struct kv_change *change, struct err *err);
+    enum err_code (*run_finish)(struct kv_run *run, struct err *err); /* does not free */
+    void (*run_free)(struct kv_run *run);
+    enum err_code (*write)(struct kv *kv, const struct kv_change *changes, size_t change_count, struct err *err);
+    enum err_code (*flush)(struct kv *kv, struct err *err);
+    enum err_code (*checkpoint)(struct kv *kv, const char *dir, struct err *err);
+};
+
+#endif
