@@ -82,14 +82,14 @@ void option_nearest(struct slice name, char out[CONF_NAME_MAX + 1])
     *out = 0;
     if (name.len > CONF_NAME_MAX)
         return;
-    for (size_t i = 0; i < option_table_len; i++) {
-        const struct option *option = &option_table[i];
-        struct slice stem = stem_of(option), head = stem.len ? head_like(name, stem) : name;
-        struct slice candidate = stem.len ? stem : slice_str(option->name), rest;
-        rest = slice_of(name.ptr + head.len, name.len - head.len);
+    for (size_t i = 0; i < CONF_COUNT; i++) { /* a served one, for that is what is of use */
+        struct slice stem = stem_of(&option_table[i]), head = stem.len ? head_like(name, stem) : name;
+        struct slice rest = slice_of(name.ptr + head.len, name.len - head.len);
+        struct slice candidate = stem.len ? stem : slice_str(option_table[i].name);
+        if ((stem.len && !rest.len) || candidate.len + rest.len > CONF_NAME_MAX)
+            continue; /* a stem alone names nothing */
         size_t far = distance(candidate, head);
-        bool whole = !stem.len || rest.len; /* a stem alone names nothing */
-        if (option->class == SERVED && whole && far < best && candidate.len + rest.len <= CONF_NAME_MAX) {
+        if (far < best) {
             best = far;
             snprintf(out, CONF_NAME_MAX + 1, "%.*s%.*s", SLICE_ARGS(candidate), SLICE_ARGS(rest));
         }

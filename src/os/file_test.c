@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "lib/test.h"
-#include "os/os.h"
+#include "os/real_int.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,6 +101,23 @@ static void allocation_makes_the_file_longer_and_keeps_what_is_there(void **stat
     os_file_close(file);
 }
 
+static void allocation_without_fallocate_writes_zeros(void **state)
+{
+    (void)state;
+    struct os_file *file = create(in(test_dir(), "f"));
+    MUST(os_file_write(file, 0, SLICE("abc"), &err));
+    MUST(real_allocate_zeros(file, 200000, &err));
+    MUST(real_allocate_zeros(file, 5, &err));
+    uint64_t size;
+    MUST(os_file_size(file, &size, &err));
+    assert_int_equal(size, 200000);
+    char bytes[5];
+    size_t got;
+    MUST(os_file_read(file, 0, bytes, sizeof bytes, &got, &err));
+    assert_slice_equal(slice_of(bytes, got), SLICE("abc\0\0"));
+    os_file_close(file);
+}
+
 static void a_full_disk_is_said_so(void **state)
 {
     (void)state;
@@ -188,5 +205,6 @@ static void a_durable_write_replaces_and_leaves_nothing_beside(void **state)
 
 TESTS("os.file", TEST(bytes_written_are_read_back), TEST(more_pieces_than_one_call_takes_are_written_in_order),
       TEST(flags_say_what_must_be_there), TEST(allocation_makes_the_file_longer_and_keeps_what_is_there),
-      TEST(a_full_disk_is_said_so), TEST(a_lock_held_by_another_process_is_refused_until_it_ends),
-      TEST(a_whole_file_is_read_up_to_its_limit), TEST(a_durable_write_replaces_and_leaves_nothing_beside))
+      TEST(allocation_without_fallocate_writes_zeros), TEST(a_full_disk_is_said_so),
+      TEST(a_lock_held_by_another_process_is_refused_until_it_ends), TEST(a_whole_file_is_read_up_to_its_limit),
+      TEST(a_durable_write_replaces_and_leaves_nothing_beside))

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "lib/test.h"
-#include "os/os.h"
+#include "os/real_int.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,6 +42,22 @@ static void rename_replaces_and_noreplace_does_not(void **state)
     MUST(os_rename_noreplace(os_real(), b, a, &err));
     assert_holds(a, "of a");
     MUST_FAIL(ERR_NOT_FOUND, os_rename_noreplace(os_real(), b, in(dir, "c"), &err));
+}
+
+static void rename_by_link_does_not_replace_either(void **state)
+{
+    (void)state;
+    const char *dir = test_dir(), *a = in(dir, "a"), *b = in(dir, "b");
+    struct os_stat stat;
+    put(a, "of a");
+    put(b, "of b");
+    MUST_FAIL(ERR_ALREADY_EXISTS, real_rename_by_link(a, b, &err));
+    assert_holds(a, "of a");
+    assert_holds(b, "of b");
+    MUST(os_unlink(os_real(), b, &err));
+    MUST(real_rename_by_link(a, b, &err));
+    assert_holds(b, "of a");
+    MUST_FAIL(ERR_NOT_FOUND, os_stat(os_real(), a, &stat, &err));
 }
 
 enum { RACERS = 4, ROUNDS = 50 };
@@ -203,7 +219,8 @@ static void stat_and_disk_and_real_path_tell_what_is_there(void **state)
     MUST_FAIL(ERR_NOT_FOUND, os_rmdir(os_real(), f, &err));
 }
 
-TESTS("os.name", TEST(rename_replaces_and_noreplace_does_not), TEST(of_many_who_rename_to_one_name_one_wins),
-      TEST(a_listing_tells_files_from_directories_and_ends_on_an_error), TEST(directories_are_made_with_their_parents),
-      TEST(a_tree_is_removed_without_following_links), TEST(a_tree_too_deep_is_left_with_an_error),
-      TEST(a_path_too_long_is_refused), TEST(stat_and_disk_and_real_path_tell_what_is_there))
+TESTS("os.name", TEST(rename_replaces_and_noreplace_does_not), TEST(rename_by_link_does_not_replace_either),
+      TEST(of_many_who_rename_to_one_name_one_wins), TEST(a_listing_tells_files_from_directories_and_ends_on_an_error),
+      TEST(directories_are_made_with_their_parents), TEST(a_tree_is_removed_without_following_links),
+      TEST(a_tree_too_deep_is_left_with_an_error), TEST(a_path_too_long_is_refused),
+      TEST(stat_and_disk_and_real_path_tell_what_is_there))

@@ -133,8 +133,8 @@ static enum err_code file_truncate(struct os_file *file, uint64_t size, struct e
     return OK;
 }
 
-/* Where the file system has no fallocate: zeros behind the end take the room as well. Holes before it stay holes. */
-static enum err_code write_zeros(struct os_file *file, uint64_t end, struct err *err)
+/* Zeros behind the end take the room as well. Holes before it stay holes. */
+enum err_code real_allocate_zeros(struct os_file *file, uint64_t end, struct err *err)
 {
     static const uint8_t zeros[65536];
     uint64_t at;
@@ -154,7 +154,7 @@ static enum err_code file_allocate(struct os_file *file, uint64_t offset, uint64
         rc = fallocate(real(file)->fd, 0, (off_t)offset, (off_t)len);
     while (rc != 0 && errno == EINTR);
     if (rc != 0 && (errno == EOPNOTSUPP || errno == ENOSYS))
-        return write_zeros(file, offset + len, err);
+        return real_allocate_zeros(file, offset + len, err);
     if (rc != 0)
         return err_set_errno(err, errno, "reserving %llu bytes at %llu of %s", (unsigned long long)len,
                              (unsigned long long)offset, real(file)->path);

@@ -21,6 +21,9 @@ struct real_socket {
 };
 
 int real_file_fd(struct os_file *file);
+/* The ways of file systems that lack fallocate and RENAME_NOREPLACE; here so that they can be tested on others. */
+enum err_code real_allocate_zeros(struct os_file *file, uint64_t end, struct err *err);
+enum err_code real_rename_by_link(const char *from, const char *to, struct err *err);
 int64_t real_mono_ns(void);
 struct timespec real_timespec(int64_t ns);
 /* What is left until a deadline, as poll and epoll_wait take it: whole milliseconds, rounded up, -1 for INT64_MAX. */

@@ -30,9 +30,9 @@ static enum err_code name_rename(struct os *os, const char *from, const char *to
     return OK;
 }
 
-/* Where the kernel or the file system has no RENAME_NOREPLACE. A crash between the two leaves both names, which the
+/* A crash between the two leaves both names, which the
  * contract of the caller (a commit file that is whole under its new name) allows. */
-static enum err_code link_and_unlink(const char *from, const char *to, struct err *err)
+enum err_code real_rename_by_link(const char *from, const char *to, struct err *err)
 {
     if (link(from, to) != 0)
         return err_set_errno(err, errno, "link of %s to %s", from, to);
@@ -47,7 +47,7 @@ static enum err_code name_rename_noreplace(struct os *os, const char *from, cons
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
         return OK;
     if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)
-        return link_and_unlink(from, to, err);
+        return real_rename_by_link(from, to, err);
     return err_set_errno(err, errno, "rename of %s to %s", from, to);
 }
 
