@@ -31,7 +31,7 @@ static void change_size(struct sim_disk *disk, struct sim_node *node, uint64_t s
 {
     sim_resize(&node->seen, size);
     vec_push(&node->pending, ((struct sim_write){.offset = size, .is_size = true}));
-    node->modified_ms = disk->mono_ns / 1000000;
+    node->modified_ms = sim_disk_wall_ms(disk);
 }
 
 static void change_bytes(struct sim_disk *disk, struct sim_node *node, uint64_t offset, struct slice piece)
@@ -42,7 +42,7 @@ static void change_bytes(struct sim_disk *disk, struct sim_node *node, uint64_t 
     struct sim_write *write = vec_add(&node->pending);
     *write = (struct sim_write){.offset = offset};
     buf_put_slice(&write->bytes, piece);
-    node->modified_ms = disk->mono_ns / 1000000;
+    node->modified_ms = sim_disk_wall_ms(disk);
 }
 
 /* Bytes of a growth to size that the disk has room for. */

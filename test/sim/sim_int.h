@@ -72,6 +72,13 @@ struct sim_disk {
     int64_t wall_shift_ms;
 };
 
+#define SIM_EPOCH_MS ((int64_t)1767225600 * 1000) /* 2026-01-01 */
+
+static inline int64_t sim_disk_wall_ms(const struct sim_disk *disk)
+{
+    return SIM_EPOCH_MS + disk->mono_ns / 1000000 + disk->wall_shift_ms;
+}
+
 static inline struct sim_machine *sim_machine_of(struct os *os)
 {
     return CONTAINER_OF(os, struct sim_machine, head);

@@ -1,8 +1,6 @@
 /* Clock, locks, threads and sockets of the simulated machine: one thread in virtual time. */
 #include "sim/sim_int.h"
 
-enum { SIM_EPOCH_MS_HIGH = 1767225600 }; /* 2026-01-01, in seconds */
-
 static int64_t sim_mono_ns(struct os *os)
 {
     return sim_disk_of(os)->mono_ns += SIM_STEP_NS;
@@ -10,7 +8,8 @@ static int64_t sim_mono_ns(struct os *os)
 
 static int64_t sim_wall_ms(struct os *os)
 {
-    return (int64_t)SIM_EPOCH_MS_HIGH * 1000 + sim_mono_ns(os) / 1000000 + sim_disk_of(os)->wall_shift_ms;
+    sim_mono_ns(os);
+    return sim_disk_wall_ms(sim_disk_of(os));
 }
 
 static void sim_sleep_ns(struct os *os, int64_t ns)
