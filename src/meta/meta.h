@@ -144,8 +144,8 @@ MUST_CHECK enum err_code meta_writer_id(struct meta *meta, int64_t *writer_id, s
 
 /* ---- lake snapshots (facts lake.md 5.3, 5.5, 7) ---- */
 
-#define META_LAKE_SNAPSHOTS_MAX 1000           /* registered at once for a table; older ones go */
-#define META_LAKE_ORPHAN_MS (60 * 60 * 1000)   /* a prepared file that no snapshot took goes after that */
+#define META_LAKE_SNAPSHOTS_MAX 500            /* registered at once for a table; older ones go */
+#define META_LAKE_ORPHANS_MAX 1000             /* prepared files of a table that no snapshot took; the oldest go */
 #define META_LAKE_OFFSETS_BYTES_MAX (8u << 20) /* of an offsets file */
 #define META_LAKE_BUCKETS_MAX 131072           /* in one */
 

@@ -149,7 +149,8 @@ MUST_CHECK enum err_code lake_offsets_check(struct arena *arena, const struct la
 /* Writes offsets to a new file of the table, durably, and gives its name and path (blocks). */
 MUST_CHECK enum err_code lake_file_write(struct meta *meta, const struct table_info *table, struct lake_offsets offsets,
                                          struct arena *arena, struct slice *file, struct slice *path, struct err *err);
-/* Removes the files of entries that went and old ones that no snapshot took, but none that lake names. */
+/* Removes the files of entries that went, and the oldest of those that no snapshot took if there are too many. What
+ * can't be removed stays for the next time. */
 void lake_retire_files(struct meta *meta, const struct table_info *table, const struct lake *lake,
                        const struct lake *gone);
 /* Offsets that the latest entry holds, in arena; none: count 0. */
