@@ -1,0 +1,195 @@
+"""Random programs: a table of random types, rounds of random operations, and a model of what every reader must see.
+
+All of a program follows from its seed. The model is a list of rows for a log table; for a primary-key table the row under
+each key and, for each key, the changes that its writes make. run() writes with pyfluss and compares after each round what
+its scanners and look-ups give, and at the end what pypaimon reads in the lake.
+"""
+import json
+import random
+
+import pyarrow as pa
+
+from exceptions import by_merging_pypaimon, by_record_scanner
+
+from . import canon
+from .types import KEYS, TYPES, nested
+
+COLUMNS_MAX, ROUNDS_MAX, ROWS_MAX, KEYS_MAX = 8, 4, 60, 25
+
+
+class Program:
+    def __init__(self, seed):
+        self.seed = seed
+        self.random = r = random.Random(seed)
+        self.is_pk = r.random() < 0.6
+        self.makers, fields = {}, []
+        key_count = r.choice([1, 1, 1, 2, 3]) if self.is_pk else 0
+        for n in range(key_count + r.randrange(1, COLUMNS_MAX)):
+            is_key = n < key_count
+            if is_key or r.random() < 0.75:
+                name = r.choice(KEYS if is_key else list(TYPES))
+                arrow, edges, make = TYPES[name]
+                make = self._with_edges(edges, make)
+            else:
+                name, arrow, make = nested(r)
+            column = f"c{n}_{name}"[:40]
+            nullable = not is_key and r.random() < 0.8
+            fields.append(pa.field(column, arrow, nullable=nullable))
+            self.makers[column] = self._with_nulls(make) if nullable else make
+        self.pk = [f.name for f in fields[:key_count]]
+        r.shuffle(fields)
+        self.schema = pa.schema(fields)
+        self.buckets = r.choice([1, 1, 2, 3, 5])
+        candidates = self.pk or [f.name for f in fields if any(f.name.endswith(f"_{k}") for k in KEYS) and not f.nullable]
+        self.bucket_keys = r.sample(candidates, r.randrange(1, len(candidates) + 1)) if candidates and r.random() < 0.4 else None
+        self.properties = {"table.log.arrow.compression.type": r.choice(["NONE", "LZ4_FRAME", "ZSTD"])}
+        self.lake = r.random() < 0.85
+        self.rounds = [self._round() for _ in range(r.randrange(1, ROUNDS_MAX + 1))]
+
+    @staticmethod
+    def _with_edges(edges, make):
+        return lambda r: r.choice(edges) if r.random() < 0.3 else make(r)
+
+    @staticmethod
+    def _with_nulls(make):
+        return lambda r: None if r.random() < 0.2 else make(r)
+
+    def _row(self):
+        return {c: make(self.random) for c, make in self.makers.items()}
+
+    def _key(self):
+        return {c: self.makers[c](self.random) for c in self.pk}
+
+    def _round(self):
+        """A list of (operation, rows): append, arrow, upsert, delete, flush."""
+        r, operations = self.random, []
+        if not self.is_pk:
+            for _ in range(r.randrange(1, 4)):
+                operations.append((r.choice(["append", "arrow"]), [self._row() for _ in range(r.randrange(1, ROWS_MAX))]))
+            return operations
+        if not hasattr(self, "keys"):
+            self.keys = list({json.dumps(canon.row(k, self.schema)): k for k in (self._key() for _ in range(KEYS_MAX))}.values())
+        for _ in range(r.randrange(1, 5)):
+            if r.random() < 0.3:
+                operations.append(("delete", r.sample(self.keys, r.randrange(1, min(6, len(self.keys)) + 1))))
+            else:
+                operations.append(("upsert", [{**self._row(), **r.choice(self.keys)} for _ in range(r.randrange(1, ROWS_MAX // 2))]))
+            if r.random() < 0.4:
+                operations.append(("flush", []))
+        return operations
+
+    def __str__(self):
+        kind = f"pk {self.pk}" if self.is_pk else "log"
+        return f"program {self.seed}: {kind}, {self.buckets} buckets by {self.bucket_keys}, {len(self.rounds)} rounds, {self.schema.names}"
+
+
+class Model:
+    def __init__(self, program, table):
+        self.program, self.table = program, table
+        self.log = []  # rows of a log table
+        self.state, self.history = {}, {}  # key -> row; key -> [(kind, row)]
+
+    def key(self, row):
+        return json.dumps([row[c] for c in self.program.pk])
+
+    def write(self, operation, rows):
+        for row in self.table.rows(rows):
+            if operation in ("append", "arrow"):
+                self.log.append(row)
+                continue
+            key = self.key(row)
+            old, history = self.state.get(key), self.history.setdefault(key, [])
+            if operation == "delete":
+                if old is not None:
+                    history.append(("-D", self.state.pop(key)))
+            else:
+                history += [("+I", row)] if old is None else [("-U", old), ("+U", row)]
+                self.state[key] = row
+
+    def rows(self):
+        return list(self.state.values()) if self.program.is_pk else self.log
+
+    def change_count(self):
+        return sum(map(len, self.history.values())) if self.program.is_pk else len(self.log)
+
+
+async def _write(program, table, model, operations):
+    for operation, rows in operations:
+        if operation == "append":
+            for row in rows:
+                table.appender.append(row)
+        elif operation == "arrow":
+            table.appender.write_arrow_batch(pa.RecordBatch.from_pylist(rows, schema=program.schema))
+        elif operation == "upsert":
+            for row in rows:
+                table.upserter.upsert(row)
+        elif operation == "delete":
+            for key in rows:
+                table.upserter.delete(key)
+        else:
+            await table.upserter.flush()
+        model.write(operation, rows)
+    await (table.upserter if program.is_pk else table.appender).flush()
+
+
+def _check_order(changes):
+    """Offsets of a bucket rise; those of a log table without a hole."""
+    last = {}
+    for c in changes:
+        before = last.get(c.bucket, -1)
+        assert c.offset == before + 1 if c.kind == "+A" else c.offset > before, f"{c} after offset {before}"
+        last[c.bucket] = c.offset
+
+
+async def _check_log(program, table, model):
+    cut = by_record_scanner(program.schema)
+    changes = await table.scan(count=model.change_count())
+    _check_order(changes)
+    why = canon.differ(map(cut, (c.row for c in changes)), map(cut, model.log))
+    assert why is None, f"record scanner: {why}"
+    why = canon.differ(await table.arrow(), model.log)
+    assert why is None, f"arrow scanner: {why}"
+    some = program.random.sample(program.schema.names, program.random.randrange(1, len(program.schema) + 1))
+    why = canon.differ(await table.arrow(some), [{c: row[c] for c in some} for row in model.log])
+    assert why is None, f"projection {some}: {why}"
+
+
+async def _check_pk(program, table, model):
+    cut = by_record_scanner(program.schema)
+    changes = await table.scan(count=model.change_count())
+    _check_order(changes)
+    seen, buckets = {}, {}
+    for c in changes:
+        key = model.key(c.row)
+        seen.setdefault(key, []).append((c.kind, cut(c.row)))
+        assert buckets.setdefault(key, c.bucket) == c.bucket, f"key {key} in two buckets"
+    for key, history in model.history.items():
+        want = [(kind, cut(row)) for kind, row in history]
+        assert seen.get(key, []) == want, f"changelog of {key}: {seen.get(key)}, expected {want}"
+    asked = program.random.sample(program.keys, min(12, len(program.keys)))
+    for key, found in zip(asked, await table.lookup(asked)):
+        want = model.state.get(model.key(canon.row(key, program.schema)))
+        assert (found and cut(found)) == (want and cut(want)), f"look-up of {key}: {found}, expected {want}"
+
+
+async def _check_limit(program, table, model):
+    found = await table.limit(100000)
+    why = canon.differ([row for rows in found.values() for row in rows], model.rows())
+    assert why is None, f"limit scan: {why}"
+
+
+async def run(client, seed):
+    """Runs one program; AssertionError says where reader and model part."""
+    program = Program(seed)
+    table = await client.create(program.schema, program.pk or None, program.buckets, name="program", bucket_keys=program.bucket_keys,
+                                lake=program.lake, properties=program.properties)
+    model = Model(program, table)
+    try:
+        for n, operations in enumerate(program.rounds):
+            await _write(program, table, model, operations)
+            await (_check_pk if program.is_pk else _check_log)(program, table, model)
+            if program.lake and (n == len(program.rounds) - 1 or program.random.random() < 0.3):
+                await table.lake(model.rows(), cut=by_merging_pypaimon(program.schema) if program.is_pk else lambda row: row)
+        await _check_limit(program, table, model)
+    finally:
+        await client.admin.drop_table(table.path)
