@@ -26,7 +26,9 @@ static void digits_of(struct digits *d, double value, int count)
     for (c += d->negative; *c != 'e'; c++)
         if (*c != '.')
             d->text[d->count++] = *c;
-    d->exponent = atoi(c + 1);
+    int64_t exponent = 0;
+    ASSERT(slice_to_i64(slice_str(c + 1 + (c[1] == '+')), &exponent));
+    d->exponent = (int)exponent;
 }
 
 static bool reads_back(double value, int count, bool single)

@@ -95,7 +95,8 @@ struct table_keys {
 MUST_CHECK enum err_code table_keys_init(struct table_keys *keys, struct arena *arena,
                                          const struct table_descriptor *table, struct err *err);
 
-/* The bucket of an encoded bucket key, by the lake format's function. bucket_count > 0. */
+/* The bucket of an encoded bucket key, by the lake format's function. bucket_count > 0. (An empty Iceberg key, on which
+ * stock clients throw, has one too.) */
 int32_t key_bucket(enum lake_format lake, struct slice key, int32_t bucket_count);
 /* Murmur as Fluss and Paimon have it: 32 bits, seed 42, each leftover byte mixed as a word. */
 int32_t murmur_fluss(struct slice bytes);

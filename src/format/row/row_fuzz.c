@@ -9,8 +9,7 @@ static const char *const types[] = {
     "ROW<a STRING, b CHAR(5), c BYTES, d BINARY(3), e DECIMAL(5,2), f DECIMAL(38,10), g TIMESTAMP(3), h TIMESTAMP(9)>",
     "ROW<a ARRAY<INT>, b ARRAY<STRING>, c ARRAY<DECIMAL(20,0)>, d ARRAY<TIMESTAMP(6)>, e ARRAY<BOOLEAN>>",
     "ROW<a MAP<STRING,INT>, b MAP<INT,ROW<i INT, s STRING>>, c ARRAY<MAP<STRING,ARRAY<SMALLINT>>>>",
-    "ROW<r ROW<i INT, s STRING, d DECIMAL(10,2)>, a ARRAY<ROW<i INT, s STRING, d DECIMAL(10,2)>>, "
-    "m MAP<STRING NOT NULL,ARRAY<INT>>>",
+    "ROW<a ROW<r ROW<i INT, s STRING, d DECIMAL(10,2)>, l ARRAY<ROW<i INT, s STRING, d DECIMAL(10,2)>>, x INT>>",
     "ROW<a INT>",
     "ROW<a ARRAY<INT>>",
     "ROW<>",
