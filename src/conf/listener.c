@@ -102,8 +102,8 @@ static enum err_code add_bound(struct conf_listeners *out, struct slice item, st
 static enum err_code set_advertised(struct conf_listeners *out, struct slice item, struct err *err)
 {
     struct slice name, address;
-    char host[CONF_HOST_MAX];
-    uint16_t port;
+    char host[CONF_HOST_MAX] = "";
+    uint16_t port = 0;
     if (!split_name(item, &name, &address) || conf_parse_endpoint(address, host, &port, NULL) || !*host)
         return bad(CONF_ADVERTISED_LISTENERS, "not of the form NAME://host:port", item, err);
     struct conf_listener *listener = find(out, name);

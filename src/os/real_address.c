@@ -69,12 +69,16 @@ static int listen_at_first(const struct addrinfo *list)
 
 static uint16_t port_of(int fd)
 {
-    struct sockaddr_storage address = {0};
+    union {
+        struct sockaddr any;
+        struct sockaddr_in ipv4;
+        struct sockaddr_in6 ipv6;
+    } address;
+    memset(&address, 0, sizeof address);
     socklen_t len = sizeof address;
-    int rc = getsockname(fd, (struct sockaddr *)&address, &len);
+    int rc = getsockname(fd, &address.any, &len);
     ASSERT(rc == 0);
-    return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
-                                               : ((struct sockaddr_in *)&address)->sin_port);
+    return ntohs(address.any.sa_family == AF_INET6 ? address.ipv6.sin6_port : address.ipv4.sin_port);
 }
 
 enum err_code real_listen(struct os *os, const char *host, uint16_t port, struct os_socket **socket,

@@ -137,7 +137,7 @@ static enum err_code file_truncate(struct os_file *file, uint64_t size, struct e
 enum err_code real_allocate_zeros(struct os_file *file, uint64_t end, struct err *err)
 {
     static const uint8_t zeros[65536];
-    uint64_t at;
+    uint64_t at = 0;
     TRY(file_size(file, &at, err));
     while (at < end) {
         struct slice piece = slice_of(zeros, MIN(sizeof zeros, end - at));
