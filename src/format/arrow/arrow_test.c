@@ -327,8 +327,41 @@ static void offsets_that_fall_or_leave_the_data_are_refused(void **state)
     assert_int_equal(decode_offsets((int32_t[]){0, 4, 8, INT32_MIN}), ERR_CORRUPT);
 }
 
-TESTS("arrow.message", TEST(what_is_encoded_decodes_with_every_codec), TEST(a_projection_holds_the_asked_columns),
-      TEST(a_projection_of_all_columns_is_the_same_message), TEST(every_cut_off_prefix_is_refused),
-      TEST(a_message_of_other_columns_is_refused), TEST(a_decompression_bomb_is_refused_before_it_unpacks),
-      TEST(more_rows_than_the_limit_are_refused), TEST(metadata_beyond_the_limit_is_refused),
-      TEST(offsets_that_fall_or_leave_the_data_are_refused))
+/* Three empty texts: the data buffer has no bytes, or as Java writes it a length of 0 without a frame. */
+static void empty_compressed_buffers_come_in_two_forms(void **state)
+{
+    (void)state;
+    static const struct type one = {.kind = TYPE_ROW, .fields = &element, .field_count = 1};
+    for (int i = ARROW_LZ4_FRAME; i <= ARROW_ZSTD; i++) {
+        struct err err;
+        struct arrow_codec codec = {0};
+        struct arena arena = {0};
+        struct buf message = {0};
+        struct column_builder b;
+        struct column column;
+        struct datum empty = {0};
+        column_builder_init(&b, &t_string);
+        for (int k = 0; k < 3; k++)
+            MUST(column_builder_append(&b, &empty, &err));
+        column_builder_view(&b, &arena, &column);
+        arrow_encode(&codec, (struct arrow_options){(enum arrow_compression)i, 3}, &column, 1, 3, &message);
+        assert_int_equal(decode(&codec, buf_view(&message), &one), OK);
+        uint8_t *body_len = message.ptr + ARROW_PREFIX_BYTES + 24;
+        uint8_t *last_buffer_len = message.ptr + ARROW_PREFIX_BYTES + (i == ARROW_ZSTD ? 104 : 96) + 2 * 16 + 8;
+        assert_int_equal(load_u64(last_buffer_len), 0);
+        store_u64(last_buffer_len, 8);
+        store_u64(body_len, load_u64(body_len) + 8);
+        buf_put_zeros(&message, 8);
+        assert_int_equal(decode(&codec, buf_view(&message), &one), OK);
+        column_builder_deinit(&b);
+        buf_deinit(&message);
+        arena_deinit(&arena);
+        arrow_codec_deinit(&codec);
+    }
+}
+
+TESTS("arrow.message", TEST(empty_compressed_buffers_come_in_two_forms), TEST(what_is_encoded_decodes_with_every_codec),
+      TEST(a_projection_holds_the_asked_columns), TEST(a_projection_of_all_columns_is_the_same_message),
+      TEST(every_cut_off_prefix_is_refused), TEST(a_message_of_other_columns_is_refused),
+      TEST(a_decompression_bomb_is_refused_before_it_unpacks), TEST(more_rows_than_the_limit_are_refused),
+      TEST(metadata_beyond_the_limit_is_refused), TEST(offsets_that_fall_or_leave_the_data_are_refused))

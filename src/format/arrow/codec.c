@@ -102,9 +102,9 @@ static size_t lz4_into(struct slice raw, struct buf *out)
 void arrow_compress(struct arrow_codec *codec, struct arrow_options options, struct slice raw, struct buf *out)
 {
     size_t start = out->len;
-    buf_put_u64(out, raw.len);
-    if (!raw.len)
+    if (!raw.len) /* Java writes a length of 0 and no frame here, which Arrow C++ refuses with LZ4; all take nothing */
         return;
+    buf_put_u64(out, raw.len);
     size_t got = options.compression == ARROW_ZSTD ? zstd_into(codec, options.level, raw, out) : lz4_into(raw, out);
     if (got < raw.len) {
         out->len += got;
