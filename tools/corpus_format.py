@@ -57,5 +57,14 @@ def rows():
             write("row_fuzz", f"zeros-{form}-{kind}", bytes([form, kind]) + bytes(160))
 
 
+def row_json():
+    write("row_json_fuzz", "all",
+          b'{"a":true,"b":-1,"c":"5","d":0.1,"e":"NaN","f":"a\\u00e9\\ud83d\\ude00","g":"00ff","h":1.5e3,"i":"2024-02-29",'
+          b'"j":"12:34:56.789","k":"1969-12-31T23:59:59.999999999","l":"2024-01-02 03:04:05Z","m":[1,null],'
+          b'"n":{"x":1},"o":[[1,"y"]],"p":{"r":"z"}}')
+    write("row_json_fuzz", "nulls", b' { "a" : null , "m" : [ ] , "n" : { } , "p" : { } } ')
+
+
 schemas()
 rows()
+row_json()

@@ -49,6 +49,25 @@ bool slice_to_i64(struct slice s, int64_t *out)
     return true;
 }
 
+size_t slice_distance(struct slice a, struct slice b)
+{
+    size_t row[SLICE_DISTANCE_MAX + 1];
+    if (a.len > SLICE_DISTANCE_MAX || b.len > SLICE_DISTANCE_MAX)
+        return MAX(a.len, b.len);
+    for (size_t j = 0; j <= b.len; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a.len; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b.len; j++) {
+            size_t replaced = diagonal + (a.ptr[i - 1] != b.ptr[j - 1]);
+            diagonal = row[j];
+            row[j] = MIN(replaced, MIN(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[b.len];
+}
+
 size_t slice_utf8_sequence(struct slice s)
 {
     if (s.len == 0)

@@ -42,6 +42,10 @@ bool slice_ends_with(struct slice s, struct slice suffix);
 bool slice_equal_nocase(struct slice a, struct slice b);
 /* Decimal digits with an optional '-'; the whole slice must be the number. False leaves *out as it was. */
 MUST_CHECK bool slice_to_i64(struct slice s, int64_t *out);
+/* How many bytes must be put in, taken out or replaced to make one of the other, for "did you mean": beyond
+ * SLICE_DISTANCE_MAX bytes it is the greater length. */
+#define SLICE_DISTANCE_MAX 256
+size_t slice_distance(struct slice a, struct slice b);
 /* Well-formed UTF-8, by RFC 3629: no surrogates, no overlong forms. */
 bool slice_is_utf8(struct slice s);
 /* Length of the well-formed UTF-8 sequence at the front; 0 where there is none. */

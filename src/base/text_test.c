@@ -197,5 +197,16 @@ static void times_go_both_ways(void **state)
     buf_deinit(&out);
 }
 
-TESTS("base.text", TEST(doubles_are_printed_short_and_read_back), TEST(random_doubles_read_back),
-      TEST(decimals_go_both_ways_and_are_never_rounded), TEST(dates_go_both_ways), TEST(times_go_both_ways))
+static void distance_counts_edits(void **state)
+{
+    (void)state;
+    assert_int_equal(slice_distance(SLICE(""), SLICE("")), 0);
+    assert_int_equal(slice_distance(SLICE("kitten"), SLICE("sitting")), 3);
+    assert_int_equal(slice_distance(SLICE("abc"), SLICE("")), 3);
+    char longest[SLICE_DISTANCE_MAX + 1] = {0};
+    assert_int_equal(slice_distance(slice_of(longest, sizeof longest), SLICE("x")), SLICE_DISTANCE_MAX + 1);
+}
+
+TESTS("base.text", TEST(distance_counts_edits), TEST(doubles_are_printed_short_and_read_back),
+      TEST(random_doubles_read_back), TEST(decimals_go_both_ways_and_are_never_rounded), TEST(dates_go_both_ways),
+      TEST(times_go_both_ways))

@@ -51,12 +51,13 @@ void row_canonical(const struct schema *schema, const struct datum *row, uint32_
 /* The JSON that people and scripts see: numbers as numbers, DECIMAL as a number with its scale, FLOAT and DOUBLE
  * shortest form that reads back equal, bytes as hex, DATE "2024-02-29", TIME "12:34:56.789", TIMESTAMP "2024-02-29
  * 12:34:56.789", LTZ the same with "Z", ARRAY [..], MAP {"k":v} for character keys and [[k,v],..] for others, ROW {..}.
- * NaN and infinities are strings. */
+ * NaN and infinities are strings. Fractions of a second have 0, 3, 6 or 9 digits, as many as the value needs; years
+ * above 9999 a '+' before them. */
 void datum_to_json(const struct type *type, const struct datum *value, struct buf *out);
 void row_to_json(const struct schema *schema, const struct datum *row, struct buf *out);
-/* The reverse; strings are also taken for numbers, 'T' for the space in timestamps. A missing column is null; an
- * unknown name is refused with the nearest one. errors: INVALID_ARGUMENT naming the column. row has
- * schema->column_count places. */
+/* The reverse; strings are also taken for numbers, 'T' for the space in timestamps, LTZ with or without "Z". Nothing is
+ * rounded: a value with more digits than its type holds is refused. A missing column is null; an unknown name is
+ * refused with the nearest one. errors: INVALID_ARGUMENT naming the column. row has schema->column_count places. */
 MUST_CHECK enum err_code row_from_json(struct arena *arena, const struct schema *schema, struct slice json,
                                        struct datum *row, struct err *err);
 
