@@ -42,13 +42,14 @@ struct log_recovery {
     uint64_t scanned_bytes; /* read and checked, because no checkpoint covered them */
     uint64_t cut_bytes;     /* of a torn tail, without preallocated zeros */
     int64_t lost_offsets;   /* offsets that a checkpoint had promised and that are not there: 0, unless a file was cut
-                               from   outside */
+                               from outside */
 };
 
 /* Opens the log in dir, an existing directory that the caller made durable; an empty one is a new log. A torn tail is
- * cut to whole batches, everything left is made durable, so that durable == end (blocks). base_offset: the first offset
- * of a log that does not exist yet. errors  CORRUPT (a sealed segment is not as its checkpoint says: nothing is
- * changed), FORMAT_VERSION, IO, DISK_FULL. */
+ * cut to whole batches, everything left is made durable, so that durable == end (blocks).
+ * base_offset  the first offset of a log that does not exist yet; the same at each opening.
+ * errors       CORRUPT (a sealed segment is not as its checkpoint says, or gone: nothing is changed), FORMAT_VERSION,
+ *              IO, DISK_FULL. */
 MUST_CHECK enum err_code log_open(struct os *os, const char *dir, const struct log_options *options,
                                   int64_t base_offset, struct log **log, struct log_recovery *recovery,
                                   struct err *err);

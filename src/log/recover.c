@@ -362,12 +362,22 @@ static enum err_code remove_leftovers(struct recover *recover, struct err *err)
     return not_found_is_fine(os_unlink(log->os, path, err));
 }
 
+/* The first name of a log is durable from the start: so without a checkpoint a log begins where it did then, and a
+ * first segment that is missing is not the work of a crash. */
+static enum err_code begin_log(struct log *log, struct err *err)
+{
+    TRY(log_roll(log, err));
+    TRY(os_dir_sync(log->os, log->dir, err));
+    log_active(log)->named = true;
+    return OK;
+}
+
 static enum err_code settle(struct recover *recover, int64_t base_offset, struct err *err)
 {
     struct log *log = recover->log;
     log->end_offset = log->durable_offset = log->segments.len ? log_active(log)->next_offset : base_offset;
     if (!log->segments.len)
-        TRY(log_roll(log, err));
+        TRY(begin_log(log, err));
     TRY(remove_leftovers(recover, err));
     log_writers_cut(&log->writers, log->end_offset);
     log->checkpoint_due = recover->found->scanned_bytes || recover->found->cut_bytes || recover->found->lost_offsets ||
@@ -385,6 +395,9 @@ static enum err_code recover_all(struct recover *recover, int64_t base_offset, s
     TRY(read_checkpoint(recover, err));
     if (recover->has_checkpoint)
         TRY(add_listed(recover, err));
+    else if (!recover->bad_checkpoint && recover->bases.len && recover->bases.ptr[0] != base_offset)
+        return err_set(err, ERR_CORRUPT, "%s has neither a checkpoint nor the segment it began with, %lld", log->dir,
+                       (long long)base_offset);
     TRY(add_rest(recover, err));
     return settle(recover, base_offset, err);
 }
