@@ -69,8 +69,12 @@ static bool is_forced(const struct tiering_heartbeat *heartbeat, int64_t table_i
     return false;
 }
 
-static void finish(struct tiering *tiering, struct tiering_table *table, bool forced, int64_t now_ns)
+static void finish(struct tiering *tiering, struct tiering_table *table, const struct tiering_report *report,
+                   bool forced, int64_t now_ns)
 {
+    if (report->has_row_count)
+        table->lake_row_count = report->row_count;
+    table->behind_since_ms = table->started_ms; /* what is still missing came after the round took its ends */
     table->finished_ms = os_wall_ms(tiering->os);
     table->failures_in_row = 0;
     table->failed_ms = 0;
@@ -86,7 +90,7 @@ static void take_finished(struct tiering *tiering, const struct tiering_heartbea
         const struct tiering_report *report = &heartbeat->finished.items[i];
         struct tiering_table *table = believed(tiering, report, arena, &answer->finished.items[i]);
         if (table && table->state == TIERING_RUNNING)
-            finish(tiering, table, is_forced(heartbeat, report->table_id), now_ns);
+            finish(tiering, table, report, is_forced(heartbeat, report->table_id), now_ns);
     }
 }
 

@@ -97,6 +97,7 @@ static bool look(struct tiering_table *table)
 void state_settle(struct tiering *tiering, struct tiering_table *table, int64_t now_ns, int64_t not_before_ns)
 {
     if (!look(table)) {
+        table->behind_since_ms = 0;
         if (table->state != TIERING_IDLE)
             state_enter(tiering, table, TIERING_IDLE, INT64_MAX);
         return;

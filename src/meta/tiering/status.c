@@ -15,11 +15,16 @@ bool tiering_status(struct tiering *tiering, int64_t table_id, struct tiering_st
         *status = (struct tiering_status){
             .state = table->state,
             .tiering_epoch = table->epoch,
+            .due_in_ms = -1,
+            .behind_since_ms = table->behind_since_ms,
+            .lake_row_count = table->lake_row_count,
             .round_started_ms = table->started_ms,
             .round_finished_ms = table->finished_ms,
             .failed_ms = table->failed_ms,
             .failures_in_row = table->failures_in_row,
         };
+        if (table->state == TIERING_SCHEDULED)
+            status->due_in_ms = MAX(table->deadline_ns - os_mono_ns(tiering->os), 0) / 1000000;
         memcpy(status->failed_text, table->failed_text, sizeof status->failed_text);
     }
     os_mutex_unlock(&tiering->mutex);

@@ -44,6 +44,7 @@ static struct tiering_table *table_create(struct tiering *tiering, int64_t table
     table->deadline_ns = INT64_MAX;
     table->heap_at = HEAP_NONE;
     table->started_ns = INT64_MIN;
+    table->lake_row_count = -1;
     return table;
 }
 
@@ -136,6 +137,7 @@ static void tell(struct tiering_table *table)
     os_mutex_lock(&tiering->mutex);
     bool moved = false;
     if (table->in_schedule && table->state == TIERING_IDLE) {
+        table->behind_since_ms = os_wall_ms(tiering->os);
         state_settle(tiering, table, os_mono_ns(tiering->os), due_ns(table));
         moved = table->state != TIERING_IDLE;
     }

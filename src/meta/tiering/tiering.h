@@ -72,6 +72,8 @@ struct tiering_report {
     int32_t coordinator_epoch;
     int64_t tiering_epoch;
     struct slice error_text; /* of a failed one: why; may be empty */
+    bool has_row_count;
+    int64_t row_count; /* of a finished one: rows that the lake table holds now */
 };
 
 struct tiering_reports {
@@ -128,6 +130,10 @@ enum tiering_state { TIERING_IDLE, TIERING_SCHEDULED, TIERING_PENDING, TIERING_R
 struct tiering_status {
     enum tiering_state state;
     int64_t tiering_epoch;
+    int64_t due_in_ms;         /* SCHEDULED: until it is due; else -1 */
+    int64_t behind_since_ms;   /* wall clock at which the oldest change that the lake has not came; 0: it has all. No
+                                * later   than that: of changes that came during a round it is the round's start */
+    int64_t lake_row_count;    /* as the last finished report had it; -1: none told */
     int64_t round_started_ms;  /* wall clock of the last hand-out; 0: none yet */
     int64_t round_finished_ms; /* of the last finished report */
     int64_t failed_ms;         /* of the last failure; 0: none since the last finished round */

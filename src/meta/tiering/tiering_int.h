@@ -35,6 +35,8 @@ struct tiering_table {
     struct tiering_table *next; /* in the queue of PENDING ones */
     int64_t started_ns;         /* of the last hand-out; INT64_MIN: none yet */
     int64_t started_ms;
+    int64_t behind_since_ms; /* 0: not behind */
+    int64_t lake_row_count;  /* -1: not told */
     int64_t finished_ms;
     int64_t failed_ms;
     uint32_t failures_in_row;

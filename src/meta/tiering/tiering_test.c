@@ -177,6 +177,40 @@ static void what_came_during_a_round_is_due_a_freshness_after_its_start(void **s
     leave(table, 0);
 }
 
+static void the_status_tells_how_far_the_lake_is(void **state)
+{
+    (void)state;
+    struct tiering_status status;
+    struct tiering_table *table = add(0, 1, 1000);
+    assert_true(tiering_status(tiering, 0, &status));
+    assert_int_equal(status.behind_since_ms, 0);
+    assert_int_equal(status.lake_row_count, -1);
+    assert_int_equal(status.due_in_ms, -1);
+    tiering_note_end(table, 0, 10);
+    test_clock_set(now_ns() + 200 * MS, WALL_MS + 200);
+    struct tiering_report one = {.table_id = 0, .tiering_epoch = take(0), .has_row_count = true, .row_count = 10};
+    assert_true(tiering_status(tiering, 0, &status));
+    assert_int_equal(status.behind_since_ms, WALL_MS); /* since the change came */
+    tiering_note_end(table, 0, 11);
+    tiering_note_lake(table, 0, 10);
+    test_clock_pass(300 * MS);
+    beat(&(struct tiering_heartbeat){.finished = {&one, 1}});
+    assert_true(tiering_status(tiering, 0, &status));
+    assert_int_equal(status.behind_since_ms, WALL_MS + 200); /* since the round began */
+    assert_int_equal(status.lake_row_count, 10);
+    assert_int_equal(status.due_in_ms, 700);
+    test_clock_pass(700 * MS);
+    tiering_tick(tiering);
+    one = (struct tiering_report){.table_id = 0, .tiering_epoch = take(0)};
+    tiering_note_lake(table, 0, 11);
+    beat(&(struct tiering_heartbeat){.finished = {&one, 1}});
+    assert_true(tiering_status(tiering, 0, &status));
+    assert_int_equal(status.behind_since_ms, 0);
+    assert_int_equal(status.lake_row_count, 10);
+    leave(table, 0);
+    assert_false(tiering_status(tiering, 0, &status));
+}
+
 static void a_round_finished_by_force_is_due_at_once_if_more_is_there(void **state)
 {
     (void)state;
@@ -501,7 +535,7 @@ static void appends_of_many_threads_are_all_seen(void **state)
 TESTS("meta.tiering", TEST(a_table_with_nothing_new_is_never_pending),
       TEST(the_first_change_after_a_quiet_spell_is_due_at_once),
       TEST(under_steady_writes_a_round_starts_once_per_freshness),
-      TEST(what_came_during_a_round_is_due_a_freshness_after_its_start),
+      TEST(what_came_during_a_round_is_due_a_freshness_after_its_start), TEST(the_status_tells_how_far_the_lake_is),
       TEST(a_round_finished_by_force_is_due_at_once_if_more_is_there),
       TEST(due_tables_go_out_in_their_order_one_a_heartbeat),
       TEST(a_pending_table_that_another_commit_covered_is_passed_over),
