@@ -22,7 +22,7 @@ void buf_reserve(struct buf *buf, size_t extra)
 
 uint8_t *buf_extend(struct buf *buf, size_t extra)
 {
-    buf_reserve(buf, extra);
+    buf_reserve(buf, MAX(extra, 1)); /* so that the place is never NULL */
     uint8_t *place = buf->ptr + buf->len;
     buf->len += extra;
     return place;
