@@ -316,6 +316,10 @@ static enum err_code parse_chunk(struct parse *p, struct parquet_chunk *out, uin
     const struct parquet_schema *schema = &p->footer->schema;
     if (leaf >= schema->leaf_count || c.physical != (int32_t)schema->leaves[leaf]->physical)
         return bad(p, "a column chunk is not of its column's type");
+    if (c.chunk.entries == 0) { /* then writers give it any place */
+        *out = (struct parquet_chunk){.codec = c.chunk.codec};
+        return OK;
+    }
     /* Some writers set the dictionary's place to 0 where there is none. */
     bool has_dictionary = c.dictionary_start > 0 && c.dictionary_start < c.data_start;
     int64_t start = has_dictionary ? c.dictionary_start : c.data_start;

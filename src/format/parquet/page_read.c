@@ -38,7 +38,7 @@ static void parse_data(struct reader *r, struct parquet_page_header *h)
             h->entries = (uint32_t)thrift_i32(r, &f);
         else if (f.id == 2)
             h->encoding = thrift_i32(r, &f);
-        else if (f.id == 3)
+        else if (f.id == 3 && h->type != PARQUET_PAGE_DICTIONARY) /* there it is a boolean: sorted or not */
             h->def_encoding = thrift_i32(r, &f);
         else if (f.id == 4)
             h->rep_encoding = thrift_i32(r, &f);
@@ -93,6 +93,7 @@ bool parquet_page_header_parse(struct reader *r, struct parquet_page_header *h)
 static enum err_code fill(struct parquet_leaf_reader *leaf, size_t len, size_t *there, struct err *err)
 {
     size_t have = leaf->window.len - leaf->window_at;
+    buf_reserve(&leaf->window, 1); /* there is a place, even for no bytes */
     if (have < len && leaf->left) {
         if (leaf->window_at) {
             memmove(leaf->window.ptr, leaf->window.ptr + leaf->window_at, have);
