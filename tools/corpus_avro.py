@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Makes the corpus of avro_reader_fuzz: small container files of every kind of value and codec, and two of Java Paimon's."""
+"""Makes the fuzz corpus of src/format/avro: small container files of every kind of value, and two of Java Paimon's.
+
+    tools/corpus_avro.py        writes test/corpus/avro_reader_fuzz/ anew
+"""
 import pathlib, shutil, struct, zlib
 
-here = pathlib.Path(__file__).parent
-out = here / "avro_reader_fuzz"
+root = pathlib.Path(__file__).resolve().parent.parent
+out = root / "test/corpus/avro_reader_fuzz"
 out.mkdir(exist_ok=True)
 
 
@@ -44,6 +47,6 @@ row = row + zigzag(1) + row + zigzag(0)
 (out / "scalars").write_bytes(container(
     b'[{"type":"enum","name":"e","symbols":["A","B"]},{"type":"fixed","name":"f","size":3},"float","boolean"]', b"null",
     [(4, zigzag(0) + zigzag(1) + zigzag(1) + b"abc" + zigzag(2) + bytes(4) + zigzag(3) + b"\1")]))
-manifests = here.parent / "golden/paimon-by-fluss/log-no-key/warehouse/golden.db/log_no_key/manifest"
+manifests = root / "test/golden/paimon-by-fluss/log-no-key/warehouse/golden.db/log_no_key/manifest"
 for prefix in ("manifest-list-", "manifest-4"):
     shutil.copy(min(manifests.glob(prefix + "*")), out / ("paimon-" + prefix.strip("-4")))
