@@ -46,7 +46,7 @@ static enum err_code next_node(struct decoder *d, struct column *c)
 {
     int64_t length, null_count;
     arrow_pair_next(&d->nodes, &length, &null_count);
-    struct slice validity;
+    struct slice validity = {0};
     TRY(next_buffer(d, &validity));
     if (length < 0 || length > ARROW_ROWS_MAX || null_count < 0 || null_count > length)
         return err_set(d->err, ERR_CORRUPT, "Arrow node of %lld values, %lld of them null", (long long)length,
@@ -64,7 +64,7 @@ static enum err_code next_node(struct decoder *d, struct column *c)
 
 static enum err_code next_data(struct decoder *d, struct column *c, size_t need)
 {
-    struct slice data;
+    struct slice data = {0};
     TRY(next_buffer(d, &data));
     if (data.len < need)
         return err_set(d->err, ERR_CORRUPT, "Arrow buffer of %zu bytes for %u values of %zu", data.len, c->length,
@@ -77,7 +77,7 @@ static enum err_code next_data(struct decoder *d, struct column *c, size_t need)
 /* Offsets never fall, and the last one (out: end) is what the caller checks against the bytes or elements. */
 static enum err_code next_offsets(struct decoder *d, struct column *c, uint32_t *end)
 {
-    struct slice offsets;
+    struct slice offsets = {0};
     TRY(next_buffer(d, &offsets));
     if (c->length == 0) {
         c->offsets = zeros; /* of no values they may be missing */
@@ -100,7 +100,7 @@ static enum err_code next_column(struct decoder *d, const struct type *type, str
 
 static enum err_code next_text(struct decoder *d, struct column *c)
 {
-    uint32_t end;
+    uint32_t end = 0;
     TRY(next_offsets(d, c, &end));
     return next_data(d, c, end);
 }
@@ -118,7 +118,7 @@ static enum err_code next_entries(struct decoder *d, uint32_t end)
 
 static enum err_code next_list(struct decoder *d, struct column *c)
 {
-    uint32_t end;
+    uint32_t end = 0;
     TRY(next_offsets(d, c, &end));
     if (c->type->kind == TYPE_MAP)
         TRY(next_entries(d, end));

@@ -15,13 +15,17 @@ struct projector {
 static void keep_range(struct projector *p, uint64_t offset, uint64_t len)
 {
     arrow_ranges *ranges = p->ranges;
-    struct arrow_range *last = ranges->len > p->first_range ? &ranges->ptr[ranges->len - 1] : NULL;
     if (!len)
         return;
-    if (last && last->offset + last->len == offset)
-        last->len += len;
-    else
-        vec_push(ranges, ((struct arrow_range){offset, len}));
+    if (ranges->len > p->first_range) {
+        struct arrow_range *last = &ranges->ptr[ranges->len - 1];
+        if (last->offset + last->len == offset) {
+            last->len += len;
+            return;
+        }
+    }
+    struct arrow_range *added = vec_add(ranges);
+    *added = (struct arrow_range){offset, len};
 }
 
 /* A buffer's padded length goes to the start of the next one, or to the end of the body. */

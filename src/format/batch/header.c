@@ -166,7 +166,7 @@ enum err_code log_batch_read(struct slice bytes, struct log_batch *batch, struct
 
 enum err_code log_batch_check(struct slice bytes, struct log_batch *batch, struct err *err)
 {
-    struct log_batch b;
+    struct log_batch b = {0};
     TRY(log_batch_read(bytes, &b, err));
     if (b.size != bytes.len)
         return err_set(err, ERR_CORRUPT_RECORD_EXCEPTION, "log batch of %zu bytes in %zu", b.size, bytes.len);

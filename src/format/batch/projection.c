@@ -10,7 +10,7 @@ static size_t message_offset(const struct log_batch *batch)
 
 enum err_code log_batch_head_bytes(struct slice bytes, size_t *head_bytes, struct err *err)
 {
-    struct log_batch batch;
+    struct log_batch batch = {0};
     TRY(log_batch_read(bytes, &batch, err));
     if (!batch.record_count) {
         *head_bytes = batch.size;
@@ -83,7 +83,7 @@ static enum err_code project_rows(const struct log_batch *batch, const struct ty
 enum err_code log_batch_project(struct slice head, const struct type *type, const uint32_t *selected,
                                 uint32_t selected_count, struct buf *out, arrow_ranges *ranges, struct err *err)
 {
-    struct log_batch batch;
+    struct log_batch batch = {0};
     TRY(check_selected(type->field_count, selected, selected_count, err));
     TRY(log_batch_read(head, &batch, err));
     size_t out_len = out->len;

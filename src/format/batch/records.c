@@ -40,7 +40,7 @@ static enum err_code append_record(struct slice *rest, enum row_format format, c
                                    struct column_builder *columns, uint8_t *change, struct arena *scratch,
                                    struct err *err)
 {
-    struct log_record record;
+    struct log_record record = {0};
     TRY(log_batch_record_next(rest, &record, err));
     *change = (uint8_t)record.change;
     arena_reset(scratch);

@@ -19,7 +19,7 @@ static enum err_code decode_arrow(struct arrow_codec *codec, const struct log_ba
     struct reader r = reader_of(batch->body);
     if (!batch->append_only) {
         struct slice change_types = reader_slice(&r, batch->record_count);
-        if (!reader_ok(&r))
+        if (!reader_ok(&r) || !change_types.ptr)
             return err_set(err, ERR_CORRUPT, "log batch of %u records is cut off in its change types",
                            batch->record_count);
         TRY(check_changes(change_types, err));

@@ -75,7 +75,7 @@ static void get_fixed(const struct column *c, const uint8_t *at, size_t width, s
 {
     switch (c->type->kind) {
     case TYPE_TINYINT:
-        out->i64 = (int8_t)*at;
+        out->i64 = (int64_t)(int8_t)*at;
         return;
     case TYPE_SMALLINT:
         out->i64 = (int16_t)load_u16(at);
