@@ -65,6 +65,32 @@ def row_json():
     write("row_json_fuzz", "nulls", b' { "a" : null , "m" : [ ] , "n" : { } , "p" : { } } ')
 
 
+def keys():
+    """byte 0 the encoder, byte 1 the type, as src/format/row/key_fuzz.c numbers them."""
+    encoders = ("compacted", "paimon", "iceberg", "hudi")
+    wanted = {"int,string": 0, "int,string/long": 0, "string/4": 3, "int/1": 4, "timestamp6/1": 5, "decimal38_10/3": 6,
+              "time0/1": 7}
+    for line in lines("keys"):
+        parts = line["id"].split("/", 2)
+        if parts[0] == "key" and parts[2] in wanted and "key_hex" in line:
+            head = bytes([encoders.index(parts[1]), wanted[parts[2]]])
+            write("key_fuzz", f"{parts[1]}-{parts[2]}", head + bytes.fromhex(line["key_hex"]))
+    for encoder in range(3):
+        for kind in range(8):
+            write("key_fuzz", f"zeros-{encoder}-{kind}", bytes([encoder, kind]) + bytes(96))
+
+
+def partition_names():
+    """byte 0 the type, as src/format/row/partition_name_fuzz.c numbers them."""
+    values = ("true", "-128", "9223372036854775807", "1_5E10", "-Inf", "us", "00ff", "2024-02-29", "12-34-56_789",
+              "2024-01-02-03-04-05_123456789", "1")
+    for kind, value in enumerate(values):
+        write("partition_name_fuzz", str(kind), bytes([kind]) + value.encode())
+    write("partition_name_fuzz", "three", b"\x05us$2024$x")
+
+
 schemas()
 rows()
+keys()
+partition_names()
 row_json()

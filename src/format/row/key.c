@@ -134,7 +134,10 @@ static bool iceberg_value_decode(struct source *s, const struct type *type, stru
     default:
         return source_fail(s, "Iceberg can not spread rows by a column of this type");
     }
-    return reader_done(&r) || source_fail(s, "a key is not of the length of its type");
+    if (!reader_done(&r))
+        return source_fail(s, "a key is not of the length of its type");
+    bool narrow = type->kind == TYPE_INTEGER || type->kind == TYPE_DATE;
+    return !narrow || out->i64 == (int32_t)out->i64 || source_fail(s, "a key of 32 bits holds more");
 }
 
 /* ---- the doors ---- */

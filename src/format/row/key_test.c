@@ -247,5 +247,20 @@ static void unknown_lake_formats_and_versions_are_refused(void **state)
     arena_deinit(&arena);
 }
 
-TESTS("format.row.key", TEST(golden_keys_go_both_ways), TEST(golden_tables_choose_their_encoders),
-      TEST(golden_hashes_and_buckets_agree), TEST(unknown_lake_formats_and_versions_are_refused))
+static void iceberg_keys_beyond_their_type_are_refused(void **state)
+{
+    (void)state;
+    struct datum got;
+    struct field field = {.name = SLICE("a"), .type = type_simple(TYPE_INTEGER)};
+    struct type key = {.kind = TYPE_ROW, .fields = &field, .field_count = 1};
+    MUST_FAIL(ERR_CORRUPT, key_decode(KEY_ICEBERG, &key, SLICE("\0\0\0\x80\0\0\0\0"), &arena, &got, NULL));
+    field.type = type_simple(TYPE_BIGINT);
+    assert_int_equal(key_decode(KEY_ICEBERG, &key, SLICE("\0\0\0\x80\0\0\0\0"), &arena, &got, NULL), OK);
+    assert_true(got.i64 == 0x80000000);
+    field.type = type_simple(TYPE_BOOLEAN);
+    MUST_FAIL(ERR_CORRUPT, key_decode(KEY_ICEBERG, &key, SLICE("\1"), &arena, &got, NULL));
+}
+
+TESTS("format.row.key", TEST(iceberg_keys_beyond_their_type_are_refused), TEST(golden_keys_go_both_ways),
+      TEST(golden_tables_choose_their_encoders), TEST(golden_hashes_and_buckets_agree),
+      TEST(unknown_lake_formats_and_versions_are_refused))

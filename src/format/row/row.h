@@ -101,4 +101,18 @@ int32_t key_bucket(enum lake_format lake, struct slice key, int32_t bucket_count
 /* Murmur as Fluss and Paimon have it: 32 bits, seed 42, each leftover byte mixed as a word. */
 int32_t murmur_fluss(struct slice bytes);
 
+/* ---- partition names: rows.md 9; golden schemas.jsonl partition_value/..., partition_spec/... ---- */
+
+/* The text of a value in a partition's name. errors: INVALID_ARGUMENT for a null, a DECIMAL and nested types. */
+MUST_CHECK enum err_code partition_value_put(const struct type *type, const struct datum *value, struct buf *out,
+                                             struct err *err);
+/* The value that such a text stands for; CHAR and STRING borrow it. Fractions that the type does not hold are taken, as
+ * the writer prints them. errors: PARTITION_SPEC_INVALID_EXCEPTION. */
+MUST_CHECK enum err_code partition_value_parse(const struct type *type, struct slice text, struct arena *arena,
+                                               struct datum *value, struct err *err);
+/* "us$2024-01-02": the values in the order of the partition keys. */
+void partition_name_put(const struct slice *values, uint32_t count, struct buf *out);
+/* The reverse; values borrow from name. errors: PARTITION_SPEC_INVALID_EXCEPTION unless there are count of them. */
+MUST_CHECK enum err_code partition_name_split(struct slice name, uint32_t count, struct slice *values, struct err *err);
+
 #endif
