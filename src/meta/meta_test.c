@@ -1,5 +1,7 @@
 #include "lib/meta_bed.h"
-#include "meta/meta.h"
+#include "meta/meta_int.h"
+
+#include <stdatomic.h>
 
 static struct meta_bed bed;
 static struct err err;
@@ -278,6 +280,129 @@ static void each_run_has_its_own_epochs(void **state)
     }
 }
 
+/* ---- limits ---- */
+
+static void full_lists_are_refused(void **state)
+{
+    (void)state;
+    struct table_descriptor descriptor = meta_bed_table(&bed, 1, false);
+    const struct table_info *table;
+    meta_bed_create(&bed, "t", 1);
+    size_t databases = bed.meta->databases.count, tables = bed.meta->tables.count;
+    bed.meta->databases.count = META_DATABASES_MAX; /* as if so many were there */
+    MUST_FAIL(ERR_LIMIT, meta_database_create(bed.meta, SLICE("a"), (struct slice){0}, false, &err));
+    MUST(meta_database_create(bed.meta, FLUSS, (struct slice){0}, true, &err));
+    bed.meta->databases.count = databases;
+    bed.meta->tables.count = META_TABLES_MAX;
+    bool exists;
+    MUST_FAIL(ERR_LIMIT, meta_table_check_new(bed.meta, FLUSS, SLICE("u"), NULL, &err));
+    MUST_FAIL(ERR_LIMIT, meta_table_create(bed.meta, FLUSS, SLICE("u"), &descriptor, &table, &err));
+    MUST(meta_table_check_new(bed.meta, FLUSS, SLICE("t"), &exists, &err));
+    bed.meta->tables.count = tables;
+    MUST(meta_table_check_new(bed.meta, FLUSS, SLICE("u"), NULL, &err));
+}
+
+static void a_description_that_is_too_long_is_refused(void **state)
+{
+    (void)state;
+    struct table_descriptor descriptor = meta_bed_table(&bed, 1, false);
+    const struct table_info *table;
+    char *comment = calloc(1, META_DESCRIPTOR_BYTES_MAX);
+    memset(comment, 'x', META_DESCRIPTOR_BYTES_MAX);
+    descriptor.comment = slice_of(comment, META_DESCRIPTOR_BYTES_MAX);
+    MUST_FAIL(ERR_INVALID_TABLE_EXCEPTION, meta_table_create(bed.meta, FLUSS, SLICE("t"), &descriptor, &table, &err));
+    descriptor.comment.len -= 4096;
+    MUST(meta_table_create(bed.meta, FLUSS, SLICE("t"), &descriptor, &table, &err));
+    table_unref(table);
+    free(comment);
+    meta_bed_again(&bed, BED_CRASH);
+    assert_true(meta_table_exists(bed.meta, FLUSS, SLICE("t")));
+}
+
+static void the_write_ahead_log_does_not_grow_without_end(void **state)
+{
+    (void)state;
+    struct meta_ids none = {0};
+    for (int i = 0; i < 1500; i++) {
+        MUST(meta_database_create(bed.meta, SLICE("a"), (struct slice){0}, false, &err));
+        MUST(meta_database_drop(bed.meta, SLICE("a"), false, false, &none, &err));
+    }
+    struct os_stat stat;
+    MUST(os_stat(bed.os, META_BED_DATA "/meta.db-wal", &stat, &err));
+    assert_in_range(stat.size, 1, 8 << 20);
+    meta_bed_end(&bed, BED_CLOSE);
+    assert_false(is_there(META_BED_DATA "/meta.db-wal")); /* folded into the file */
+    MUST(meta_open(bed.os, &meta_bed_config, &bed.meta, &err));
+}
+
+/* ---- threads ---- */
+
+struct shared {
+    struct meta *meta;
+    atomic_bool stop;
+    atomic_int failures;
+};
+
+static void read_all_the_time(void *arg)
+{
+    struct shared *shared = arg;
+    while (!atomic_load(&shared->stop)) {
+        const struct table_info *table;
+        struct meta_tables tables = {0};
+        struct arena arena = {0};
+        struct lake_snapshot_info snapshot;
+        if (meta_table_get(shared->meta, FLUSS, SLICE("t"), &table, NULL) == OK) {
+            if (!slice_is(table->name, "t") || !table_schema(table, 1))
+                atomic_fetch_add(&shared->failures, 1);
+            (void)!meta_lake_snapshot(shared->meta, table->table_id, LAKE_READABLE, 0, &arena, &snapshot, NULL);
+            table_unref(table);
+        }
+        if (meta_table_list(shared->meta, FLUSS, &tables, NULL) != OK)
+            atomic_fetch_add(&shared->failures, 1);
+        meta_tables_deinit(&tables);
+        arena_deinit(&arena);
+    }
+}
+
+/* Create, tier, drop, on the machine's own disk, while others read. */
+static void write_for_a_while(struct meta *meta, const struct table_descriptor *descriptor)
+{
+    for (int64_t i = 0; i < 40; i++) {
+        const struct table_info *table;
+        struct slice path;
+        int64_t id;
+        struct lake_offset one = {-1, 0, i};
+        MUST(meta_table_create(meta, FLUSS, SLICE("t"), descriptor, &table, &err));
+        MUST(meta_lake_prepare(meta, table->table_id, FLUSS, SLICE("t"), &(struct lake_offsets){&one, 1}, false,
+                               &bed.arena, &path, &err));
+        struct lake_commit commit = {
+            .table_id = table->table_id, .snapshot_id = i, .tiered_path = path, .readable_path = path};
+        MUST(meta_lake_commit(meta, &commit, &err));
+        table_unref(table);
+        MUST(meta_table_drop(meta, FLUSS, SLICE("t"), false, &id, &err));
+        MUST(meta_delete_done(meta, id, &err));
+    }
+}
+
+static void readers_see_whole_tables_while_others_write(void **state)
+{
+    (void)state;
+    const char *dir = test_dir();
+    struct meta_config config = {dir, dir};
+    struct shared shared = {0};
+    struct os_thread *threads[2];
+    MUST(meta_open(os_real(), &config, &shared.meta, &err));
+    for (int i = 0; i < 2; i++)
+        MUST(os_thread_start(os_real(), "reader", read_all_the_time, &shared, &threads[i], &err));
+    struct table_descriptor descriptor = meta_bed_table(&bed, 1, true);
+    write_for_a_while(shared.meta, &descriptor);
+    atomic_store(&shared.stop, true);
+    for (int i = 0; i < 2; i++)
+        os_thread_join(threads[i]);
+    assert_int_equal(atomic_load(&shared.failures), 0);
+    meta_close(shared.meta);
+}
+
 /* ---- files that are not as they should be ---- */
 
 static struct buf file_bytes(void)
@@ -380,5 +505,7 @@ TESTS("meta.store", TEST(the_default_database_is_there_from_the_start), TEST(dat
       TEST(what_is_asked_of_tables_that_are_not_there), TEST(a_taken_name_is_refused_or_told),
       TEST(tables_are_listed_by_name), TEST(a_handle_outlives_its_table),
       TEST(a_dropped_table_stays_on_the_list_until_its_files_are_gone), TEST(writer_ids_grow_over_restarts),
-      TEST(each_run_has_its_own_epochs), TEST(an_unknown_version_is_refused), TEST(a_damaged_file_is_refused),
-      TEST(a_second_opener_is_refused), TEST(sqlite3_finds_the_file_locked))
+      TEST(each_run_has_its_own_epochs), TEST(full_lists_are_refused), TEST(a_description_that_is_too_long_is_refused),
+      TEST(the_write_ahead_log_does_not_grow_without_end), TEST(readers_see_whole_tables_while_others_write),
+      TEST(an_unknown_version_is_refused), TEST(a_damaged_file_is_refused), TEST(a_second_opener_is_refused),
+      TEST(sqlite3_finds_the_file_locked))

@@ -203,6 +203,9 @@ static void what_the_server_forbids_is_refused(void **state)
     table_defaults_apply(&arena, &cluster, &table);
     MUST_FAIL(TABLE, table_validate(&cluster, &table, &err)); /* no lake here */
     assert_non_null(strstr(err.text, "datalake.format"));
+    table.bucket_count = 0;
+    MUST_FAIL(TABLE, table_validate(&cluster, &table, &err));
+    table.bucket_count = 1;
     cluster.log_tables_allowed = cluster.kv_tables_allowed = false;
     MUST_FAIL(TABLE, table_validate(&cluster, &table, &err));
     assert_non_null(strstr(err.text, "allow.create.log.tables"));
