@@ -1,0 +1,69 @@
+/* PRODUCE_LOG: batches as they come. */
+#include "bucket/bucket_int.h"
+
+/* Everything that can be said of a batch without the log. */
+static enum err_code batch_check(const struct table_info *table, struct slice bytes, struct err *err)
+{
+    struct log_batch batch;
+    TRY(log_batch_check(bytes, &batch, err));
+    if (!table_schema(table, batch.schema_id))
+        return err_set(err, ERR_SCHEMA_NOT_EXIST, "table %.*s.%.*s has no schema %d", SLICE_ARGS(table->database),
+                       SLICE_ARGS(table->name), batch.schema_id);
+    if (batch.record_count == 0)
+        return OK;
+    if (batch.last_offset_delta != (int32_t)batch.record_count - 1)
+        return err_set(err, ERR_CORRUPT_RECORD_EXCEPTION, "a batch of %u records with a last offset delta of %d",
+                       batch.record_count, batch.last_offset_delta);
+    return OK;
+}
+
+/* The whole batches of records; *all is what they take, without a cut-off tail. */
+static enum err_code batches_check(const struct table_info *table, struct slice records, struct slice *all,
+                                   struct err *err)
+{
+    struct slice rest = records, batch;
+    for (;;) {
+        TRY(log_batch_next(&rest, &batch, err));
+        if (batch.len == 0)
+            break;
+        TRY(batch_check(table, batch, err));
+    }
+    *all = slice_of(records.ptr, records.len - rest.len);
+    return OK;
+}
+
+static enum err_code append_locked(struct bucket *bucket, struct slice batches, struct bucket_append *append,
+                                   struct bucket_waiter **woken, struct err *err)
+{
+    struct log_appended appended;
+    TRY(bucket_check_open_locked(bucket, err));
+    TRY(log_append(bucket->log, batches, &appended, err));
+    *append = (struct bucket_append){appended.base_offset, appended.next_offset};
+    if (!appended.duplicate)
+        bucket_appended_locked(bucket, woken);
+    return OK;
+}
+
+enum err_code bucket_append(struct bucket *bucket, struct slice records, struct bucket_append *append, struct err *err)
+{
+    struct slice batches;
+    struct bucket_waiter *woken = NULL;
+    const struct table_info *table = bucket_table(bucket);
+    enum err_code code = OK;
+    if (bucket->state)
+        code = err_set(err, ERR_INVALID_TABLE_EXCEPTION, "table %.*s.%.*s has a primary key: its log is made by puts",
+                       SLICE_ARGS(table->database), SLICE_ARGS(table->name));
+    if (code == OK)
+        code = batches_check(table, records, &batches, err);
+    table_unref(table);
+    TRY(code);
+    if (batches.len == 0) {
+        *append = (struct bucket_append){-1, 0};
+        return OK;
+    }
+    os_mutex_lock(&bucket->mutex);
+    code = append_locked(bucket, batches, append, &woken, err);
+    os_mutex_unlock(&bucket->mutex);
+    bucket_wake(woken);
+    return code;
+}

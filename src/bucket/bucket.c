@@ -1,0 +1,168 @@
+/* The life of a bucket. */
+#include "bucket/bucket_int.h"
+
+#include <stdio.h>
+
+enum err_code bucket_table_dir(const struct bucket_env *env, const struct table_info *table, char *out, size_t out_len,
+                               struct err *err)
+{
+    int len = snprintf(out, out_len, "%s/%.*s/%.*s-%lld", env->data_dir, SLICE_ARGS(table->database),
+                       SLICE_ARGS(table->name), (long long)table->table_id);
+    if (len < 0 || (size_t)len >= out_len)
+        return err_set(err, ERR_LIMIT, "the path of the data directory is too long: %s", env->data_dir);
+    return OK;
+}
+
+void bucket_path(const struct bucket *bucket, const char *kind, char *out)
+{
+    int len = snprintf(out, OS_PATH_MAX, "%s/%s-%d", bucket->dir, kind, bucket->number);
+    ASSERT(len > 0 && len < OS_PATH_MAX);
+}
+
+int64_t bucket_table_id(const struct bucket *bucket)
+{
+    return bucket->table->table_id; /* the same for every version of the table */
+}
+
+int32_t bucket_number(const struct bucket *bucket)
+{
+    return bucket->number;
+}
+
+bool bucket_has_key(const struct bucket *bucket)
+{
+    return bucket->state != NULL;
+}
+
+struct strand *bucket_strand(struct bucket *bucket)
+{
+    return bucket->state ? &bucket->state->strand : NULL;
+}
+
+const struct table_info *bucket_table(struct bucket *bucket)
+{
+    os_mutex_lock(&bucket->mutex);
+    const struct table_info *table = table_ref(bucket->table);
+    os_mutex_unlock(&bucket->mutex);
+    return table;
+}
+
+void bucket_set_table(struct bucket *bucket, const struct table_info *table)
+{
+    os_mutex_lock(&bucket->mutex);
+    const struct table_info *old = bucket->table;
+    ASSERT(table->table_id == old->table_id);
+    bucket->table = table_ref(table);
+    os_mutex_unlock(&bucket->mutex);
+    table_unref(old);
+}
+
+void bucket_set_tiering(struct bucket *bucket, struct tiering_table *tiering)
+{
+    os_mutex_lock(&bucket->mutex);
+    struct tiering_table *old = bucket->tiering;
+    bucket->tiering = tiering ? tiering_table_ref(tiering) : NULL;
+    tiering_note_end(tiering, bucket->number, bucket->high_watermark);
+    os_mutex_unlock(&bucket->mutex);
+    tiering_table_unref(old);
+}
+
+static void bucket_free(struct bucket *bucket)
+{
+    if (bucket->state)
+        state_close(bucket);
+    if (bucket->log)
+        log_abandon(bucket->log);
+    table_unref(bucket->table);
+    tiering_table_unref(bucket->tiering);
+    os_mutex_deinit(&bucket->mutex);
+    mem_free(bucket);
+}
+
+struct bucket *bucket_ref(struct bucket *bucket)
+{
+    __atomic_add_fetch(&bucket->ref_count, 1, __ATOMIC_RELAXED);
+    return bucket;
+}
+
+void bucket_unref(struct bucket *bucket)
+{
+    if (bucket && __atomic_sub_fetch(&bucket->ref_count, 1, __ATOMIC_ACQ_REL) == 0)
+        bucket_free(bucket);
+}
+
+static enum err_code log_dir_open(struct bucket *bucket, struct err *err)
+{
+    char path[OS_PATH_MAX];
+    struct log_options options = log_options_default();
+    struct log_recovery recovery;
+    options.segment_bytes = (uint32_t)MIN(bucket->env->segment_bytes, (uint64_t)LOG_SEGMENT_BYTES_MAX);
+    options.writer_expiry_ms = bucket->env->writer_expiry_ms;
+    bucket_path(bucket, "log", path);
+    TRY(os_mkdirs(bucket->env->os, path, err));
+    TRY(os_dir_sync(bucket->env->os, bucket->dir, err));
+    TRY(log_open(bucket->env->os, path, &options, 0, &bucket->log, &recovery, err));
+    bucket->high_watermark = log_durable_offset(bucket->log);
+    return OK;
+}
+
+enum err_code bucket_open(struct bucket_env *env, const struct table_info *table, int32_t number,
+                          struct tiering_table *tiering, struct bucket **out, struct err *err)
+{
+    enum err_code code;
+    struct bucket *bucket = mem_zalloc(sizeof *bucket);
+    bucket->env = env;
+    bucket->table = table_ref(table);
+    bucket->number = number;
+    bucket->ref_count = 1;
+    os_mutex_init(&bucket->mutex, env->os);
+    TRY_OR_FAIL(bucket_table_dir(env, table, bucket->dir, sizeof bucket->dir, err));
+    TRY_OR_FAIL(log_dir_open(bucket, err));
+    if (table->descriptor->schema.primary_key_count > 0)
+        TRY_OR_FAIL(state_open(bucket, err));
+    bucket_set_tiering(bucket, tiering);
+    *out = bucket;
+    return OK;
+fail:
+    bucket_free(bucket);
+    return code;
+}
+
+/* The flush that runs, if one does, is waited for, so that nobody writes into the directory afterwards. */
+static void flush_settle(struct bucket *bucket)
+{
+    for (;;) {
+        os_mutex_lock(&bucket->mutex);
+        bool idle = bucket->flush == FLUSH_IDLE || bucket->flush == FLUSH_QUEUED;
+        os_mutex_unlock(&bucket->mutex);
+        if (idle)
+            return;
+        os_sleep_ns(bucket->env->os, 200000);
+    }
+}
+
+void bucket_close(struct bucket *bucket, bool drop)
+{
+    /* Writes that are in work first, so that the log's last state is one that a flush can reach. */
+    if (bucket->state) {
+        os_mutex_lock(&bucket->state->state_lock);
+        os_mutex_lock(&bucket->state->write_lock);
+    }
+    os_mutex_lock(&bucket->mutex);
+    bool was_closed = bucket->closed;
+    bool flush = !drop && !was_closed && log_durable_offset(bucket->log) < log_end_offset(bucket->log);
+    int64_t end = log_end_offset(bucket->log);
+    os_mutex_unlock(&bucket->mutex);
+    if (flush)
+        (void)!bucket_make_durable(bucket, end, NULL); /* a failure was told to the writers */
+    os_mutex_lock(&bucket->mutex);
+    bucket->closed = true;
+    struct bucket_waiter *woken = bucket_take_waiters_locked(bucket);
+    os_mutex_unlock(&bucket->mutex);
+    bucket_wake(woken);
+    flush_settle(bucket);
+    if (bucket->state) {
+        os_mutex_unlock(&bucket->state->write_lock);
+        os_mutex_unlock(&bucket->state->state_lock);
+    }
+}

@@ -1,0 +1,199 @@
+/* One bucket of a table: its log, for a primary-key table its state, the high watermark, and who waits for it.
+ *
+ * The high watermark is the durable end of the log: what readers see. It moves when a flush (group commit) has come
+ * back, or, with weir.log.flush=async, with the append. Below it nothing ever changes.
+ *
+ * A primary-key bucket's state is delta + engine: the delta (memory) holds what is newer than the engine, every version
+ * with the changelog offset that made it, so writers merge with the newest and readers see the durable one. The
+ * changelog is the state's write-ahead log: replaying it from the engine's offset, or from an older one, gives the
+ * state, so the two need no common commit, and the state is never ahead of the log.
+ *
+ * locks    one mutex a bucket, held for microseconds, never across anything that blocks; after the registry's, before
+ *          the log's and engine's own.
+ * thread   every call from any thread unless it says otherwise; (blocks) marks those that wait for a disk. */
+#ifndef WEIR_BUCKET_BUCKET_H
+#define WEIR_BUCKET_BUCKET_H
+
+#include "format/batch/batch.h"
+#include "kv/kv.h"
+#include "log/log.h"
+#include "meta/meta.h"
+#include "meta/tiering/tiering.h"
+#include "run/run.h"
+
+#define BUCKET_KEY_BYTES_MAX (64u << 10)
+#define BUCKET_VALUE_BYTES_MAX (32u << 20)
+
+struct bucket;
+
+/* What all buckets of a server share; lives longer than they. */
+struct bucket_env {
+    struct os *os;
+    const char *data_dir;
+    bool flush_async;          /* weir.log.flush=async: the page cache is enough for the watermark */
+    uint64_t segment_bytes;    /* log.segment.file-size */
+    size_t delta_bytes_max;    /* of all buckets together; the largest is written to its engine above it */
+    uint64_t replay_bytes_max; /* log to replay above which a bucket's delta is written */
+    int64_t delta_age_ms_max;  /* the same by age */
+    int64_t writer_expiry_ms;  /* server.writer-id.expiration-time */
+    struct kv_env *kv;         /* block cache and threads of all engines */
+    /* Have bucket_flush (or bucket_state_flush) called soon, on a thread that may block. Called under the bucket's
+     * mutex: must only pass the word on. The bucket counts as wanted until the call. */
+    void (*flush_wanted)(void *arg, struct bucket *bucket);
+    void (*state_flush_wanted)(void *arg, struct bucket *bucket);
+    void *arg;
+    size_t delta_bytes; /* now held by all; atomic */
+};
+
+/* ---- life ---- */
+
+/* The directory is `{data_dir}/{db}/{table}-{id}/`, the bucket's log in log-{n}, its engine in kv-{n}. Makes what is
+ * not there, recovers the rest: torn tail cut, writers known, state replayed (blocks). One count is the caller's.
+ * tiering may be NULL.
+ * errors   IO, DISK_FULL, CORRUPT, FORMAT_VERSION. */
+MUST_CHECK enum err_code bucket_open(struct bucket_env *env, const struct table_info *table, int32_t number,
+                                     struct tiering_table *tiering, struct bucket **bucket, struct err *err);
+struct bucket *bucket_ref(struct bucket *bucket);
+void bucket_unref(struct bucket *bucket); /* NULL is fine; the last one frees (blocks if it was not closed) */
+/* No further writes or reads (NOT_LEADER_OR_FOLLOWER from now on), waiters are called; flushes the log unless drop is
+ * set (blocks). */
+void bucket_close(struct bucket *bucket, bool drop);
+
+int64_t bucket_table_id(const struct bucket *bucket);
+int32_t bucket_number(const struct bucket *bucket);
+bool bucket_has_key(const struct bucket *bucket); /* of a primary-key table */
+/* The table as this bucket knows it; the handle is the caller's. */
+const struct table_info *bucket_table(struct bucket *bucket);
+/* After ALTER TABLE. */
+void bucket_set_table(struct bucket *bucket, const struct table_info *table);
+void bucket_set_tiering(struct bucket *bucket, struct tiering_table *tiering);
+
+struct bucket_offsets {
+    int64_t start;          /* of the log */
+    int64_t high_watermark; /* readers see below it */
+    int64_t end;            /* of the log */
+    int64_t row_count;      /* live keys of a primary-key table below the watermark, about; of a log table its rows */
+    uint64_t log_bytes;
+};
+void bucket_offsets(struct bucket *bucket, struct bucket_offsets *offsets);
+
+/* ---- writing ---- */
+
+struct bucket_append {
+    int64_t base_offset; /* of the first batch; -1: nothing was in `records` */
+    int64_t end_offset;  /* behind the last: wait for the watermark to reach it */
+};
+
+/* PRODUCE_LOG: zero or more batches, kept as they are; a cut-off last one is left away. All of them or none.
+ * errors   CORRUPT_MESSAGE, CORRUPT_RECORD_EXCEPTION, SCHEMA_NOT_EXIST, OUT_OF_ORDER_SEQUENCE_EXCEPTION,
+ * INVALID_TABLE_EXCEPTION (a primary-key table), DISK_FULL, FAILED_STORAGE, NOT_LEADER_OR_FOLLOWER. A repeated batch is
+ * OK, with its old offsets. */
+MUST_CHECK enum err_code bucket_append(struct bucket *bucket, struct slice records, struct bucket_append *append,
+                                       struct err *err);
+
+struct bucket_put {
+    struct slice records;           /* one kv batch, or none */
+    const uint32_t *target_columns; /* partial update: positions in the newest schema; count 0: all */
+    size_t target_column_count;
+    bool overwrite; /* agg_mode OVERWRITE */
+};
+
+/* PUT_KV: the whole batch or nothing. May read the engine (blocks, when its cache does not have it).
+ * append->base_offset is the first changelog row's; end_offset as above.
+ * errors   as bucket_append; NON_PRIMARY_KEY_TABLE_EXCEPTION, INVALID_TARGET_COLUMN, KV_STORAGE_EXCEPTION. */
+MUST_CHECK enum err_code bucket_put(struct bucket *bucket, const struct bucket_put *put, struct bucket_append *append,
+                                    struct err *err);
+
+/* The state of a primary-key bucket is in memory as a whole, so a put reads no disk. */
+bool bucket_in_memory(const struct bucket *bucket);
+/* Puts run one at a time and in order: who calls bucket_put does so from here. */
+struct strand *bucket_strand(struct bucket *bucket);
+
+/* Makes the log durable and moves the watermark (blocks). What env->flush_wanted asks for. */
+void bucket_flush(struct bucket *bucket);
+/* Writes the delta to the engine (blocks). What env->state_flush_wanted asks for. */
+void bucket_state_flush(struct bucket *bucket);
+
+/* ---- waiting ---- */
+
+/* A call when the watermark reaches an offset. fn runs once, on whatever thread moved the watermark, with no lock held.
+ */
+struct bucket_waiter {
+    void (*fn)(struct bucket_waiter *waiter);
+    int64_t offset;
+    struct bucket_waiter *next, **at; /* the bucket's; at NULL: not waiting */
+};
+
+/* False: it is there already (or the bucket is closed or failed: bucket_wait_result tells);
+ * fn will not be called. */
+bool bucket_wait(struct bucket *bucket, struct bucket_waiter *waiter, int64_t offset);
+/* True: it waited, and fn will not be called any more. False: fn was called, or is just being called. */
+bool bucket_unwait(struct bucket *bucket, struct bucket_waiter *waiter);
+/* After a wait: OK if the watermark is there, else why it will not get there: FAILED_STORAGE after a failed sync,
+ * NOT_LEADER_OR_FOLLOWER when the bucket was closed. */
+MUST_CHECK enum err_code bucket_wait_result(struct bucket *bucket, int64_t offset, struct err *err);
+/* Everything below offset is on disk when it returns OK (blocks). */
+MUST_CHECK enum err_code bucket_make_durable(struct bucket *bucket, int64_t offset, struct err *err);
+
+/* ---- reading the log ---- */
+
+/* A range of the log below the watermark that stays readable as long as it is held, whatever rolls or is deleted. */
+struct bucket_range {
+    struct log_view view; /* length 0: nothing at or above the offset */
+    int64_t next_offset;  /* behind the last batch */
+    int64_t high_watermark;
+    int64_t start_offset;
+};
+
+/* From the batch that holds offset (-2: earliest) on, whole batches of one segment, at most bytes_max (one batch at
+ * least if force_one). Release with log_view_release.
+ * errors   LOG_OFFSET_OUT_OF_RANGE_EXCEPTION, NOT_LEADER_OR_FOLLOWER, LOG_STORAGE_EXCEPTION (blocks only for page-cache
+ *          misses while it looks for the position). */
+MUST_CHECK enum err_code bucket_fetch(struct bucket *bucket, int64_t offset, size_t bytes_max, bool force_one,
+                                      struct bucket_range *range, struct err *err);
+
+enum bucket_offset_kind { BUCKET_EARLIEST, BUCKET_LATEST, BUCKET_TIMESTAMP };
+/* LIST_OFFSETS. timestamp_ms only for BUCKET_TIMESTAMP; one in the future is INVALID_TIMESTAMP_EXCEPTION. */
+MUST_CHECK enum err_code bucket_list_offset(struct bucket *bucket, enum bucket_offset_kind kind, int64_t timestamp_ms,
+                                            int64_t *offset, struct err *err);
+
+/* ---- reading the state ---- */
+
+/* The durable value of a key (schema id + row) into arena; ptr NULL: none. May read the engine (blocks on a miss, if
+ * it may).
+ * errors   WOULD_BLOCK: not in memory, and may_block is not set; NON_PRIMARY_KEY_TABLE_EXCEPTION,
+ *          NOT_LEADER_OR_FOLLOWER, KV_STORAGE_EXCEPTION. */
+MUST_CHECK enum err_code bucket_lookup(struct bucket *bucket, struct slice key, bool may_block, struct arena *arena,
+                                       struct slice *value, struct err *err);
+
+/* All durable values in key order as of one moment (blocks). */
+struct bucket_scan;
+/* log_offset: what the scan shows is the changelog below it. prefix empty: all keys. */
+MUST_CHECK enum err_code bucket_scan_open(struct bucket *bucket, struct slice prefix, struct bucket_scan **scan,
+                                          int64_t *log_offset, struct err *err);
+/* The next one; *more false at the end. Key and value are valid until the next call. */
+MUST_CHECK enum err_code bucket_scan_next(struct bucket_scan *scan, bool *more, struct slice *key, struct slice *value,
+                                          struct err *err);
+void bucket_scan_close(struct bucket_scan *scan); /* NULL is fine */
+
+/* ---- all buckets of a server ---- */
+
+struct buckets;
+
+void buckets_create(struct bucket_env *env, struct buckets **buckets);
+void buckets_destroy(struct buckets *buckets); /* closes all (blocks); NULL is fine */
+/* Opens all buckets of a table, or none (blocks). */
+MUST_CHECK enum err_code buckets_open_table(struct buckets *buckets, const struct table_info *table,
+                                            struct tiering_table *tiering, struct err *err);
+/* Takes a table out: closes its buckets and removes its directory (blocks). Fine if it is not there. */
+MUST_CHECK enum err_code buckets_drop_table(struct buckets *buckets, int64_t table_id, struct err *err);
+/* The bucket with one count more, or NULL. */
+struct bucket *buckets_find(struct buckets *buckets, int64_t table_id, int32_t number);
+size_t buckets_count(struct buckets *buckets);
+/* Removes the files of a dropped table that no registry has open, as a crash may leave them (blocks). */
+MUST_CHECK enum err_code buckets_remove_files(const struct bucket_env *env, int64_t table_id, struct err *err);
+/* To be called some times a second: asks for the state flushes that are due by age, by log to replay, or because all
+ * deltas together are over their budget. */
+void buckets_tick(struct buckets *buckets);
+
+#endif

@@ -1,0 +1,65 @@
+/* Shared by the files of bucket; see bucket.h.
+ *
+ * Three locks, in this order:
+ * - state_lock: one at a time writes the delta to the engine; held over disk work;
+ * - write_lock: one at a time puts to a primary-key bucket; held over engine reads;
+ * - mutex: everything below that is not said to be another's; held for microseconds. */
+#ifndef WEIR_BUCKET_BUCKET_INT_H
+#define WEIR_BUCKET_BUCKET_INT_H
+
+#include "bucket/bucket.h"
+#include "bucket/state_int.h"
+
+enum flush_state {
+    FLUSH_IDLE,
+    FLUSH_QUEUED,       /* bucket_flush will be called */
+    FLUSH_RUNNING,      /* it runs */
+    FLUSH_RUNNING_AGAIN /* it runs, and more came meanwhile */
+};
+
+struct bucket {
+    struct bucket_env *env;
+    const struct table_info *table;
+    struct tiering_table *tiering;
+    int32_t number;
+    unsigned ref_count;         /* atomic */
+    char dir[OS_PATH_MAX - 64]; /* of the table */
+    struct os_mutex mutex;
+    struct log *log;
+    int64_t high_watermark;
+    enum flush_state flush;
+    bool closed;
+    struct bucket_waiter *waiters;
+    struct state *state; /* NULL: a log table */
+};
+
+/* ---- files and their order ---- */
+
+/* The directory of a table: {data_dir}/{db}/{table}-{id}. */
+MUST_CHECK enum err_code bucket_table_dir(const struct bucket_env *env, const struct table_info *table, char *out,
+                                          size_t out_len, struct err *err);
+/* Where log and engine are, into out (OS_PATH_MAX). */
+void bucket_path(const struct bucket *bucket, const char *kind, char *out);
+
+/* ---- watermark: watermark.c ---- */
+
+/* errors: NOT_LEADER_OR_FOLLOWER. */
+MUST_CHECK enum err_code bucket_check_open_locked(const struct bucket *bucket, struct err *err);
+/* Something was appended: asks for a flush, or moves the watermark at once where the page cache is enough. The caller
+ * calls bucket_wake with *woken after it has let the mutex go. */
+void bucket_appended_locked(struct bucket *bucket, struct bucket_waiter **woken);
+/* Takes out the waiters whose offset is reached, or all of a bucket that is closed or failed. */
+struct bucket_waiter *bucket_take_waiters_locked(struct bucket *bucket);
+void bucket_wake(struct bucket_waiter *woken);
+
+/* ---- state: state.c, state_open.c ---- */
+
+MUST_CHECK enum err_code state_open(struct bucket *bucket, struct err *err);
+void state_close(struct bucket *bucket);
+/* Asks for a state flush where age or log to replay say so; gives the bytes of the active delta. */
+size_t bucket_tick(struct bucket *bucket, int64_t now_ns);
+void bucket_want_state_flush(struct bucket *bucket);
+/* Brings env->delta_bytes up to date. */
+void state_count_locked(struct bucket *bucket);
+
+#endif

@@ -1,0 +1,140 @@
+#include "bucket/delta_int.h"
+
+#include "base/hash.h"
+
+#include <stdlib.h>
+
+struct delta *delta_create(void)
+{
+    struct delta *delta = mem_zalloc(sizeof *delta);
+    delta->ref_count = 1;
+    delta->first_offset = INT64_MAX;
+    return delta;
+}
+
+struct delta *delta_ref(struct delta *delta)
+{
+    delta->ref_count++;
+    return delta;
+}
+
+void delta_unref(struct delta *delta)
+{
+    if (!delta || --delta->ref_count > 0)
+        return;
+    arena_deinit(&delta->arena);
+    mem_free(delta->slots);
+    mem_free(delta);
+}
+
+size_t delta_bytes(const struct delta *delta)
+{
+    return delta->arena.total_bytes + delta->slot_count * sizeof *delta->slots;
+}
+
+static struct delta_entry **slot_of(const struct delta *delta, struct slice key, uint64_t hash)
+{
+    for (size_t i = hash;; i++) {
+        struct delta_entry **slot = &delta->slots[i & (delta->slot_count - 1)];
+        if (!*slot || ((*slot)->hash == hash && slice_equal((*slot)->key, key)))
+            return slot;
+    }
+}
+
+static void grow(struct delta *delta)
+{
+    size_t old_count = delta->slot_count;
+    struct delta_entry **old = delta->slots;
+    delta->slot_count = old_count ? old_count * 2 : 64;
+    delta->slots = mem_zalloc(delta->slot_count * sizeof *delta->slots);
+    for (size_t i = 0; i < old_count; i++) {
+        if (!old[i])
+            continue;
+        size_t at = old[i]->hash;
+        while (delta->slots[at & (delta->slot_count - 1)])
+            at++;
+        delta->slots[at & (delta->slot_count - 1)] = old[i];
+    }
+    mem_free(old);
+}
+
+static struct delta_entry *entry_of(struct delta *delta, struct slice key)
+{
+    if ((delta->entry_count + 1) * 4 > delta->slot_count * 3)
+        grow(delta);
+    uint64_t hash = hash64(key);
+    struct delta_entry **slot = slot_of(delta, key, hash);
+    if (!*slot) {
+        struct delta_entry *entry = arena_alloc(&delta->arena, sizeof *entry + key.len);
+        uint8_t *copy = (uint8_t *)(entry + 1);
+        if (key.len)
+            memcpy(copy, key.ptr, key.len);
+        *entry = (struct delta_entry){hash, slice_of(copy, key.len), NULL};
+        *slot = entry;
+        delta->entry_count++;
+    }
+    return *slot;
+}
+
+void delta_put(struct delta *delta, struct slice key, int64_t offset, struct slice value, struct delta_undo *undo)
+{
+    struct delta_entry *entry = entry_of(delta, key);
+    ASSERT(!entry->newest || entry->newest->offset <= offset);
+    struct delta_version *version = arena_alloc(&delta->arena, sizeof *version + value.len);
+    uint8_t *copy = (uint8_t *)(version + 1);
+    if (value.len)
+        memcpy(copy, value.ptr, value.len);
+    *version = (struct delta_version){offset, entry->newest, !value.ptr, slice_of(copy, value.len)};
+    if (undo)
+        vec_push(&undo->steps, ((struct delta_undo_step){entry, entry->newest}));
+    entry->newest = version;
+    delta->first_offset = MIN(delta->first_offset, offset);
+}
+
+void delta_undo(struct delta_undo *undo)
+{
+    while (undo->steps.len) {
+        struct delta_undo_step *step = &undo->steps.ptr[--undo->steps.len];
+        step->entry->newest = step->before;
+    }
+}
+
+static const struct delta_version *version_below(const struct delta_entry *entry, int64_t below)
+{
+    const struct delta_version *version = entry->newest;
+    while (version && version->offset >= below)
+        version = version->older;
+    return version;
+}
+
+const struct delta_version *delta_get(const struct delta *delta, struct slice key, int64_t below)
+{
+    if (!delta || delta->slot_count == 0)
+        return NULL;
+    const struct delta_entry *entry = *slot_of(delta, key, hash64(key));
+    return entry ? version_below(entry, below) : NULL;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return slice_compare(((const struct delta_item *)a)->key, ((const struct delta_item *)b)->key);
+}
+
+struct delta_item *delta_collect(const struct delta *delta, int64_t below, size_t *count)
+{
+    *count = 0;
+    struct delta_item *items = mem_alloc((delta ? delta->entry_count : 0) * sizeof *items);
+    for (size_t i = 0; delta && i < delta->slot_count; i++) {
+        const struct delta_entry *entry = delta->slots[i];
+        const struct delta_version *version = entry ? version_below(entry, below) : NULL;
+        if (version)
+            items[(*count)++] = (struct delta_item){entry->key, version};
+    }
+    return items;
+}
+
+void delta_sort(struct delta_item *items, size_t count)
+{
+    if (count)
+        qsort(items, count, sizeof *items, by_key);
+}

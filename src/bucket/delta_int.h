@@ -1,0 +1,72 @@
+/* The newer part of a primary-key bucket's state: what the log holds and the engine does not yet.
+ *
+ * A delta is one generation. It maps a key to its versions, newest first, each with the changelog offset that made it,
+ * so that writers see the newest and readers the newest that is durable (below the high watermark). Nothing in it is
+ * ever overwritten or freed singly: a generation is written to the engine as a whole and dropped as a whole, so what a
+ * reader holds stays valid while it holds a reference.
+ *
+ * thread: put, undo and collect under the bucket's mutex; get too; versions once obtained are immutable. */
+#ifndef WEIR_BUCKET_DELTA_INT_H
+#define WEIR_BUCKET_DELTA_INT_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+
+struct delta_version {
+    int64_t offset; /* of the changelog row that made it */
+    struct delta_version *older;
+    bool deleted;
+    struct slice value; /* schema id + row; empty when deleted */
+};
+
+struct delta_entry {
+    uint64_t hash;
+    struct slice key;
+    struct delta_version *newest; /* NULL: the only put was undone */
+};
+
+struct delta {
+    int ref_count; /* the bucket and its scans; under the bucket's mutex */
+    struct arena arena;
+    struct delta_entry **slots;
+    size_t slot_count; /* a power of two, or 0 */
+    size_t entry_count;
+    int64_t first_offset; /* of its oldest version; INT64_MAX while empty */
+};
+
+/* Puts of one batch, so that they can be taken back. */
+struct delta_undo_step {
+    struct delta_entry *entry;
+    struct delta_version *before;
+};
+
+struct delta_undo {
+    VEC(struct delta_undo_step) steps;
+};
+
+struct delta *delta_create(void);
+struct delta *delta_ref(struct delta *delta);
+void delta_unref(struct delta *delta); /* NULL is fine */
+
+/* value.ptr NULL deletes. undo may be NULL. */
+void delta_put(struct delta *delta, struct slice key, int64_t offset, struct slice value, struct delta_undo *undo);
+void delta_undo(struct delta_undo *undo);
+
+/* The newest version of an offset below `below`, or NULL: then an older generation or the engine knows. */
+const struct delta_version *delta_get(const struct delta *delta, struct slice key, int64_t below);
+
+/* Bytes that the generation costs. */
+size_t delta_bytes(const struct delta *delta);
+
+struct delta_item {
+    struct slice key;
+    const struct delta_version *version;
+};
+
+/* All keys with a version below `below`, that version each, in no order: a new array (mem_free) of *count. NULL is an
+ * empty delta. */
+struct delta_item *delta_collect(const struct delta *delta, int64_t below, size_t *count);
+/* By key; needs no lock. */
+void delta_sort(struct delta_item *items, size_t count);
+
+#endif

@@ -1,0 +1,283 @@
+/* PUT_KV: rows become changes, changes one batch of the log, the log the state. */
+#include "bucket/bucket_int.h"
+
+/* ---- what a put needs to know of the table ---- */
+
+const struct state_schema *state_schema_find(const struct state *state, int32_t schema_id)
+{
+    for (uint32_t i = state->schema_count; i-- > 0;)
+        if (state->schemas[i].schema_id == schema_id)
+            return &state->schemas[i];
+    return NULL;
+}
+
+static void schemas_prepare(struct state *state)
+{
+    const struct table_info *table = state->table;
+    const struct schema *newest = &table->descriptor->schema;
+    state->schemas = ARENA_NEW_ARRAY(&state->arena, struct state_schema, table->schema_count);
+    state->schema_count = table->schema_count;
+    for (uint32_t i = 0; i < table->schema_count; i++) {
+        struct state_schema *schema = &state->schemas[i];
+        schema->schema_id = table->schemas[i].schema_id;
+        schema->row = row_type(&state->arena, table->schemas[i].schema);
+        row_mapping_init(&schema->to_newest, &state->arena, table->schemas[i].schema, newest);
+    }
+    mem_free(state->old_row);
+    mem_free(state->new_row);
+    state->old_row = mem_zalloc(newest->column_count * sizeof *state->old_row);
+    state->new_row = mem_zalloc(newest->column_count * sizeof *state->new_row);
+}
+
+static struct arrow_options compression_of(const struct table_settings *settings)
+{
+    static const enum arrow_compression by_setting[] = {
+        [COMPRESSION_NONE] = ARROW_NONE, [COMPRESSION_LZ4_FRAME] = ARROW_LZ4_FRAME, [COMPRESSION_ZSTD] = ARROW_ZSTD};
+    return (struct arrow_options){by_setting[settings->log_compression], settings->zstd_level};
+}
+
+enum err_code state_prepare(struct bucket *bucket, struct err *err)
+{
+    struct state *state = bucket->state;
+    const struct table_info *table = bucket_table(bucket);
+    if (table == state->table) {
+        table_unref(table);
+        return OK;
+    }
+    if (state->table)
+        log_batch_builder_deinit(&state->changelog);
+    table_unref(state->table);
+    arena_reset(&state->arena);
+    state->table = table;
+    schemas_prepare(state);
+    struct log_batch_options options = {.format = LOG_FORMAT_ARROW,
+                                        .layout = LOG_BATCH_V0,
+                                        .schema_id = (int16_t)table->schema_id,
+                                        .arrow = compression_of(&table->settings)};
+    log_batch_builder_init(&state->changelog, &options, state_schema_find(state, table->schema_id)->row);
+    return table_keys_init(&state->keys, &state->arena, table->descriptor, err);
+}
+
+enum err_code state_row_decode(struct state *state, struct slice value, struct datum *row, struct err *err)
+{
+    int16_t schema_id;
+    struct slice bytes;
+    TRY(kv_value_split(value, &schema_id, &bytes, err));
+    const struct state_schema *schema = state_schema_find(state, schema_id);
+    if (!schema)
+        return err_set(err, ERR_KV_STORAGE_EXCEPTION, "a stored row has the unknown schema %d", schema_id);
+    return row_decode_mapped(ROW_COMPACTED, &schema->to_newest, bytes, &state->scratch, row, err);
+}
+
+/* ---- one put ---- */
+
+struct put {
+    struct bucket *bucket;
+    struct state *state;
+    struct kv_batch batch;
+    const struct state_schema *schema; /* of the batch */
+    int64_t next_offset;               /* of the next changelog row */
+    int64_t row_count;
+    struct delta_undo undo;
+    struct buf value;
+};
+
+/* The newest value of a key, durable or not. write_lock is held, so nobody changes the delta meanwhile. */
+static enum err_code newest_get(struct put *put, struct slice key, struct slice *value, struct err *err)
+{
+    const struct delta_version *version = delta_get(put->state->active, key, INT64_MAX);
+    if (!version)
+        version = delta_get(put->state->frozen, key, INT64_MAX);
+    if (version) {
+        *value = version->deleted ? (struct slice){0} : version->value;
+        return OK;
+    }
+    return state_engine_get(put->state, key, true, &put->state->scratch, value, err);
+}
+
+static enum err_code changelog_add(struct put *put, enum change_type change, const struct datum *row, struct err *err)
+{
+    TRY(log_batch_builder_append(&put->state->changelog, change, row, err));
+    put->next_offset++;
+    return OK;
+}
+
+static void state_put(struct put *put, struct slice key, struct slice value)
+{
+    /* The version belongs to the last row of its change: with that row below the watermark it is durable. */
+    os_mutex_lock(&put->bucket->mutex);
+    delta_put(put->state->active, key, put->next_offset - 1, value, &put->undo);
+    os_mutex_unlock(&put->bucket->mutex);
+}
+
+static enum err_code record_delete(struct put *put, struct slice key, struct err *err)
+{
+    struct slice old;
+    TRY(newest_get(put, key, &old, err));
+    if (!old.ptr)
+        return OK; /* nothing there, nothing to say */
+    TRY(state_row_decode(put->state, old, put->state->old_row, err));
+    TRY(changelog_add(put, CHANGE_DELETE, put->state->old_row, err));
+    put->row_count--;
+    state_put(put, key, (struct slice){0});
+    return OK;
+}
+
+static enum err_code record_upsert(struct put *put, const struct kv_record *record, struct err *err)
+{
+    struct state *state = put->state;
+    struct slice old;
+    TRY(row_decode_mapped(ROW_COMPACTED, &put->schema->to_newest, record->row, &state->scratch, state->new_row, err));
+    TRY(newest_get(put, record->key, &old, err));
+    if (old.ptr) {
+        TRY(state_row_decode(state, old, state->old_row, err));
+        TRY(changelog_add(put, CHANGE_UPDATE_BEFORE, state->old_row, err));
+        TRY(changelog_add(put, CHANGE_UPDATE_AFTER, state->new_row, err));
+    } else {
+        TRY(changelog_add(put, CHANGE_INSERT, state->new_row, err));
+        put->row_count++;
+    }
+    /* The bytes are kept as they came, under the schema that they came with. */
+    buf_reset(&put->value);
+    kv_value_put_header(&put->value, put->batch.schema_id);
+    buf_put_slice(&put->value, record->row);
+    state_put(put, record->key, buf_view(&put->value));
+    return OK;
+}
+
+static enum err_code record_put(struct put *put, const struct kv_record *record, struct err *err)
+{
+    if (record->key.len == 0 || record->key.len > BUCKET_KEY_BYTES_MAX)
+        return err_set(err, ERR_RECORD_TOO_LARGE_EXCEPTION, "a key of %zu bytes: 1 to %u are possible", record->key.len,
+                       BUCKET_KEY_BYTES_MAX);
+    if (record->row.len > BUCKET_VALUE_BYTES_MAX)
+        return err_set(err, ERR_RECORD_TOO_LARGE_EXCEPTION, "a row of %zu bytes: %u are possible", record->row.len,
+                       BUCKET_VALUE_BYTES_MAX);
+    if (record->row.ptr)
+        return record_upsert(put, record, err);
+    switch (put->state->table->settings.delete_behavior) {
+    case DELETE_ALLOW:
+        return record_delete(put, record->key, err);
+    case DELETE_IGNORE:
+        return OK;
+    case DELETE_DISABLE:
+        break;
+    }
+    return err_set(err, ERR_DELETION_DISABLED_EXCEPTION, "table %.*s.%.*s does not take deletes",
+                   SLICE_ARGS(put->state->table->database), SLICE_ARGS(put->state->table->name));
+}
+
+static enum err_code records_put(struct put *put, struct err *err)
+{
+    struct slice rest = put->batch.records;
+    struct kv_record record;
+    while (kv_batch_next(&rest, &record)) {
+        enum err_code code = record_put(put, &record, err);
+        /* Whatever a value can't be written for is the sender's: a stored row was written once. */
+        if (code == ERR_CORRUPT)
+            return err_set(err, ERR_CORRUPT_MESSAGE, "a row of the batch can't be decoded with schema %d",
+                           put->batch.schema_id);
+        TRY(code);
+    }
+    return OK;
+}
+
+/* ---- around it ---- */
+
+static enum err_code begin_locked(struct put *put, bool *duplicate, struct bucket_append *append, struct err *err)
+{
+    struct log_appended appended;
+    TRY(bucket_check_open_locked(put->bucket, err));
+    TRY(log_writer_check(put->bucket->log, put->batch.writer_id, put->batch.batch_sequence, &appended, err));
+    *duplicate = appended.duplicate;
+    if (appended.duplicate)
+        *append = (struct bucket_append){appended.base_offset, appended.next_offset};
+    put->next_offset = log_end_offset(put->bucket->log);
+    put->row_count = put->state->row_count;
+    return OK;
+}
+
+/* The changelog goes to the log; only then does the put count. */
+static enum err_code commit_locked(struct put *put, struct bucket_append *append, struct bucket_waiter **woken,
+                                   struct err *err)
+{
+    struct bucket *bucket = put->bucket;
+    struct log_appended appended;
+    TRY(bucket_check_open_locked(bucket, err));
+    TRY(log_append(bucket->log, buf_view(&put->state->batch), &appended, err));
+    ASSERT(appended.next_offset == MAX(put->next_offset, appended.base_offset + 1));
+    *append = (struct bucket_append){appended.base_offset, appended.next_offset};
+    put->state->row_count = put->row_count;
+    state_count_locked(bucket);
+    bucket_appended_locked(bucket, woken);
+    return OK;
+}
+
+static enum err_code changelog_append(struct put *put, struct bucket_append *append, struct err *err)
+{
+    struct state *state = put->state;
+    struct bucket_waiter *woken = NULL;
+    /* A put without a change leaves an empty batch, which carries the writer's sequence; without a writer nothing. */
+    if (state->changelog.count == 0 && put->batch.writer_id < 0) {
+        *append = (struct bucket_append){put->next_offset, put->next_offset};
+        return OK;
+    }
+    buf_reset(&state->batch);
+    log_batch_builder_finish(&state->changelog, &state->codec, put->batch.writer_id, put->batch.batch_sequence,
+                             &state->batch);
+    os_mutex_lock(&put->bucket->mutex);
+    enum err_code code = commit_locked(put, append, &woken, err);
+    os_mutex_unlock(&put->bucket->mutex);
+    bucket_wake(woken);
+    return code;
+}
+
+static enum err_code put_under_lock(struct put *put, const struct bucket_put *what, struct bucket_append *append,
+                                    struct err *err)
+{
+    struct state *state = put->state;
+    bool duplicate;
+    TRY(state_prepare(put->bucket, err));
+    if (what->target_column_count > 0)
+        return err_set(err, ERR_INVALID_TARGET_COLUMN, "weir does not serve partial updates yet");
+    put->schema = state_schema_find(state, put->batch.schema_id);
+    if (!put->schema)
+        return err_set(err, ERR_SCHEMA_NOT_EXIST, "table %.*s.%.*s has no schema %d",
+                       SLICE_ARGS(state->table->database), SLICE_ARGS(state->table->name), put->batch.schema_id);
+    os_mutex_lock(&put->bucket->mutex);
+    enum err_code code = begin_locked(put, &duplicate, append, err);
+    os_mutex_unlock(&put->bucket->mutex);
+    if (code != OK || duplicate)
+        return code;
+    code = records_put(put, err);
+    if (code == OK)
+        code = changelog_append(put, append, err);
+    if (code != OK) {
+        os_mutex_lock(&put->bucket->mutex);
+        delta_undo(&put->undo);
+        os_mutex_unlock(&put->bucket->mutex);
+        log_batch_builder_reset(&state->changelog);
+    }
+    return code;
+}
+
+enum err_code bucket_put(struct bucket *bucket, const struct bucket_put *what, struct bucket_append *append,
+                         struct err *err)
+{
+    struct put put = {.bucket = bucket, .state = bucket->state};
+    if (!bucket->state)
+        return err_set(err, ERR_NON_PRIMARY_KEY_TABLE_EXCEPTION, "table %.*s.%.*s has no primary key",
+                       SLICE_ARGS(bucket->table->database), SLICE_ARGS(bucket->table->name));
+    if (what->records.len == 0) {
+        *append = (struct bucket_append){0, 0};
+        return OK;
+    }
+    TRY(kv_batch_check(what->records, &put.batch, err));
+    os_mutex_lock(&bucket->state->write_lock);
+    enum err_code code = put_under_lock(&put, what, append, err);
+    arena_reset(&bucket->state->scratch);
+    os_mutex_unlock(&bucket->state->write_lock);
+    vec_deinit(&put.undo.steps);
+    buf_deinit(&put.value);
+    return code;
+}

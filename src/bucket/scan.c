@@ -1,0 +1,138 @@
+/* All rows of a primary-key bucket as of one moment: what the deltas held then, merged into what the engine held. */
+#include "bucket/bucket_int.h"
+
+struct bucket_scan {
+    struct bucket *bucket;         /* counted */
+    struct delta *active, *frozen; /* counted: the items point into them */
+    struct delta_item *items;      /* in key order, each key once */
+    size_t item_count, item_at;
+    struct kv_iter *iter; /* NULL: no engine */
+    struct slice engine_key, engine_value;
+    bool engine_more, engine_loaded;
+};
+
+/* The newer generation's version wins. Both are in key order; the result is in a. */
+static size_t merge_older(struct delta_item *a, size_t a_count, const struct delta_item *b, size_t b_count,
+                          struct delta_item *out)
+{
+    size_t i = 0, k = 0, count = 0;
+    while (i < a_count || k < b_count) {
+        int order = i == a_count ? 1 : k == b_count ? -1 : slice_compare(a[i].key, b[k].key);
+        out[count++] = order <= 0 ? a[i] : b[k];
+        i += order <= 0;
+        k += order >= 0;
+    }
+    return count;
+}
+
+static void items_make(struct bucket_scan *scan, struct delta_item *newer, size_t newer_count, struct delta_item *older,
+                       size_t older_count)
+{
+    delta_sort(newer, newer_count);
+    delta_sort(older, older_count);
+    scan->items = mem_alloc((newer_count + older_count) * sizeof *scan->items);
+    scan->item_count = merge_older(newer, newer_count, older, older_count, scan->items);
+    mem_free(newer);
+    mem_free(older);
+}
+
+static void prefix_keep(struct bucket_scan *scan, struct slice prefix)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < scan->item_count; i++)
+        if (slice_starts_with(scan->items[i].key, prefix))
+            scan->items[kept++] = scan->items[i];
+    scan->item_count = kept;
+}
+
+enum err_code bucket_scan_open(struct bucket *bucket, struct slice prefix, struct bucket_scan **out,
+                               int64_t *log_offset, struct err *err)
+{
+    struct state *state = bucket->state;
+    if (!state)
+        return err_set(err, ERR_NON_PRIMARY_KEY_TABLE_EXCEPTION, "table %.*s.%.*s has no primary key",
+                       SLICE_ARGS(bucket->table->database), SLICE_ARGS(bucket->table->name));
+    struct bucket_scan *scan = mem_zalloc(sizeof *scan);
+    size_t newer_count = 0, older_count = 0;
+    struct delta_item *newer = NULL, *older = NULL;
+    scan->bucket = bucket_ref(bucket);
+    os_mutex_lock(&bucket->mutex);
+    enum err_code code = bucket_check_open_locked(bucket, err);
+    /* Under the mutex, so that engine and frozen generation are of the same moment. */
+    if (code == OK && state->engine)
+        code = kv_iter_open(state->engine, (struct slice){0}, prefix, &scan->iter, err);
+    if (code == OK) {
+        scan->active = delta_ref(state->active);
+        scan->frozen = state->frozen ? delta_ref(state->frozen) : NULL;
+        newer = delta_collect(scan->active, bucket->high_watermark, &newer_count);
+        older = delta_collect(scan->frozen, bucket->high_watermark, &older_count);
+        *log_offset = bucket->high_watermark;
+    }
+    os_mutex_unlock(&bucket->mutex);
+    if (code != OK) {
+        bucket_scan_close(scan);
+        return code;
+    }
+    items_make(scan, newer, newer_count, older, older_count);
+    prefix_keep(scan, prefix);
+    scan->engine_more = scan->iter != NULL;
+    *out = scan;
+    return OK;
+}
+
+static enum err_code engine_load(struct bucket_scan *scan, struct err *err)
+{
+    if (scan->engine_loaded || !scan->engine_more)
+        return OK;
+    TRY(kv_iter_next(scan->iter, &scan->engine_more, &scan->engine_key, &scan->engine_value, err));
+    scan->engine_loaded = scan->engine_more;
+    return OK;
+}
+
+/* Which side comes next: <0 the engine, >0 the delta, 0 both have the key. */
+static int side(const struct bucket_scan *scan)
+{
+    if (scan->item_at == scan->item_count)
+        return -1;
+    if (!scan->engine_loaded)
+        return 1;
+    return slice_compare(scan->engine_key, scan->items[scan->item_at].key);
+}
+
+enum err_code bucket_scan_next(struct bucket_scan *scan, bool *more, struct slice *key, struct slice *value,
+                               struct err *err)
+{
+    for (;;) {
+        TRY(engine_load(scan, err));
+        *more = scan->engine_loaded || scan->item_at < scan->item_count;
+        if (!*more)
+            return OK;
+        int order = side(scan);
+        scan->engine_loaded = scan->engine_loaded && order > 0;
+        if (order < 0) {
+            *key = scan->engine_key;
+            *value = scan->engine_value;
+            return OK;
+        }
+        const struct delta_item *item = &scan->items[scan->item_at++];
+        *key = item->key;
+        *value = item->version->value;
+        if (!item->version->deleted)
+            return OK;
+    }
+}
+
+void bucket_scan_close(struct bucket_scan *scan)
+{
+    if (!scan)
+        return;
+    struct bucket *bucket = scan->bucket;
+    kv_iter_close(scan->iter);
+    os_mutex_lock(&bucket->mutex);
+    delta_unref(scan->active);
+    delta_unref(scan->frozen);
+    os_mutex_unlock(&bucket->mutex);
+    mem_free(scan->items);
+    mem_free(scan);
+    bucket_unref(bucket);
+}

@@ -1,0 +1,194 @@
+/* The state of a primary-key bucket: delta over engine. */
+#include "bucket/bucket_int.h"
+
+/* Asks a generation; true if it knows the key. */
+static bool delta_answer(const struct delta *delta, struct slice key, int64_t below, struct arena *arena,
+                         struct slice *value)
+{
+    const struct delta_version *version = delta_get(delta, key, below);
+    if (!version)
+        return false;
+    *value = version->deleted ? (struct slice){0} : arena_dup(arena, version->value);
+    return true;
+}
+
+enum err_code state_engine_get(struct state *state, struct slice key, bool may_block, struct arena *arena,
+                               struct slice *value, struct err *err)
+{
+    struct kv_pin pin = {0};
+    bool known = false;
+    *value = (struct slice){0};
+    if (!state->engine)
+        return OK;
+    TRY(kv_get_cached(state->engine, key, &known, &pin, err));
+    if (!known && !may_block)
+        return err_set(err, ERR_WOULD_BLOCK, "the key's block is on disk");
+    if (!known)
+        TRY(kv_get(state->engine, key, &pin, err));
+    if (pin.found)
+        *value = arena_dup(arena, pin.value);
+    kv_pin_release(&pin);
+    return OK;
+}
+
+enum err_code bucket_lookup(struct bucket *bucket, struct slice key, bool may_block, struct arena *arena,
+                            struct slice *value, struct err *err)
+{
+    struct state *state = bucket->state;
+    if (!state)
+        return err_set(err, ERR_NON_PRIMARY_KEY_TABLE_EXCEPTION, "table %.*s.%.*s has no primary key",
+                       SLICE_ARGS(bucket->table->database), SLICE_ARGS(bucket->table->name));
+    os_mutex_lock(&bucket->mutex);
+    enum err_code code = bucket_check_open_locked(bucket, err);
+    bool found = code == OK && (delta_answer(state->active, key, bucket->high_watermark, arena, value) ||
+                                delta_answer(state->frozen, key, bucket->high_watermark, arena, value));
+    os_mutex_unlock(&bucket->mutex);
+    if (code != OK || found)
+        return code;
+    /* The engine is never closed before the bucket, and only gets newer: what it says is durable. */
+    return state_engine_get(state, key, may_block, arena, value, err);
+}
+
+bool bucket_in_memory(const struct bucket *bucket)
+{
+    return !bucket->state || !__atomic_load_n(&bucket->state->engine, __ATOMIC_ACQUIRE);
+}
+
+void state_count_locked(struct bucket *bucket)
+{
+    struct state *state = bucket->state;
+    size_t bytes = delta_bytes(state->active) + (state->frozen ? delta_bytes(state->frozen) : 0);
+    __atomic_add_fetch(&bucket->env->delta_bytes, bytes - state->counted_bytes, __ATOMIC_RELAXED);
+    state->counted_bytes = bytes;
+}
+
+/* ---- when the delta is written ---- */
+
+void bucket_want_state_flush(struct bucket *bucket)
+{
+    os_mutex_lock(&bucket->mutex);
+    struct state *state = bucket->state;
+    bool ask = state && !state->flush_wanted && !bucket->closed && state->active->entry_count > 0;
+    if (ask)
+        state->flush_wanted = true;
+    os_mutex_unlock(&bucket->mutex);
+    if (ask)
+        bucket->env->state_flush_wanted(bucket->env->arg, bucket);
+}
+
+size_t bucket_tick(struct bucket *bucket, int64_t now_ns)
+{
+    struct state *state = bucket->state;
+    if (!state)
+        return 0;
+    os_mutex_lock(&bucket->mutex);
+    size_t bytes = delta_bytes(state->active);
+    bool some = state->active->entry_count > 0;
+    bool old = some && now_ns - state->active_since_ns > bucket->env->delta_age_ms_max * 1000000;
+    bool much = some && log_bytes(bucket->log) - state->applied_bytes > bucket->env->replay_bytes_max;
+    os_mutex_unlock(&bucket->mutex);
+    if (old || much)
+        bucket_want_state_flush(bucket);
+    return some ? bytes : 0;
+}
+
+/* ---- writing the delta to the engine ---- */
+
+/* What is active becomes frozen; *end is what it covers the log up to. False: nothing to write. */
+static bool freeze(struct bucket *bucket, int64_t *end, int64_t *row_count, uint64_t *bytes)
+{
+    struct state *state = bucket->state;
+    os_mutex_lock(&state->write_lock);
+    os_mutex_lock(&bucket->mutex);
+    state->flush_wanted = false;
+    /* A generation that could not be written is still frozen: it is tried again, what came later waits. */
+    bool some = state->frozen || (state->active->entry_count > 0 && !bucket->closed);
+    if (some && !state->frozen) {
+        state->frozen = state->active;
+        state->active = delta_create();
+        state->frozen_end = log_end_offset(bucket->log);
+        state->frozen_rows = state->row_count;
+        state->frozen_bytes = log_bytes(bucket->log);
+        state_count_locked(bucket);
+    }
+    *end = state->frozen_end;
+    *row_count = state->frozen_rows;
+    *bytes = state->frozen_bytes;
+    os_mutex_unlock(&bucket->mutex);
+    os_mutex_unlock(&state->write_lock);
+    return some;
+}
+
+static enum err_code run_write(struct kv *kv, const struct delta_item *items, size_t count, bool with_deletes,
+                               struct err *err)
+{
+    struct kv_run *run;
+    bool any = false;
+    enum err_code code = OK;
+    TRY(kv_run_begin(kv, &run, err));
+    for (size_t i = 0; i < count && code == OK; i++) {
+        bool deleted = items[i].version->deleted;
+        if (deleted && !with_deletes)
+            continue;
+        any = true;
+        code = deleted ? kv_run_delete(run, items[i].key, err)
+                       : kv_run_put(run, items[i].key, items[i].version->value, err);
+    }
+    if (code == OK && any)
+        return kv_run_finish(run, err);
+    kv_run_drop(run);
+    return code;
+}
+
+static enum err_code engine_write(struct bucket *bucket, struct kv **engine, struct err *err)
+{
+    struct state *state = bucket->state;
+    char path[OS_PATH_MAX];
+    size_t count;
+    *engine = state->engine;
+    if (!*engine) {
+        bucket_path(bucket, "kv", path);
+        TRY(kv_open(bucket->env->kv, path, engine, err));
+    }
+    struct delta_item *items = delta_collect(state->frozen, INT64_MAX, &count);
+    delta_sort(items, count);
+    enum err_code code = run_write(*engine, items, count, state->engine != NULL, err);
+    mem_free(items);
+    if (code != OK && !state->engine)
+        kv_close(*engine);
+    return code;
+}
+
+static enum err_code frozen_write(struct bucket *bucket, int64_t end, int64_t row_count, uint64_t bytes,
+                                  struct err *err)
+{
+    struct state *state = bucket->state;
+    struct kv *engine;
+    /* The state is never ahead of the log. */
+    TRY(bucket_make_durable(bucket, end, err));
+    TRY(engine_write(bucket, &engine, err));
+    os_mutex_lock(&bucket->mutex);
+    __atomic_store_n(&state->engine, engine, __ATOMIC_RELEASE);
+    struct delta *written = state->frozen;
+    state->frozen = NULL;
+    state->applied = end;
+    state->applied_bytes = bytes;
+    state->active_since_ns = os_mono_ns(bucket->env->os);
+    delta_unref(written);
+    state_count_locked(bucket);
+    os_mutex_unlock(&bucket->mutex);
+    /* Later than the engine: a crash in between only makes the next start replay what the engine has. */
+    return state_mark_write(bucket, end, row_count, err);
+}
+
+void bucket_state_flush(struct bucket *bucket)
+{
+    struct state *state = bucket->state;
+    int64_t end, row_count;
+    uint64_t bytes;
+    os_mutex_lock(&state->state_lock);
+    /* A failure leaves the generation frozen; the next tick asks again. */
+    if (freeze(bucket, &end, &row_count, &bytes))
+        (void)!frozen_write(bucket, end, row_count, bytes, NULL);
+    os_mutex_unlock(&state->state_lock);
+}
