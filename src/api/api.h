@@ -1,0 +1,56 @@
+/* The requests: a frame becomes a call, its handler fills in the answer, now or later.
+ *
+ * served.def lists what is served, in which versions and where its handler runs; each handler is one file named as the
+ * wire names the request. API_VERSIONS answers exactly that list. A key or version that is not in it is answered with
+ * UNSUPPORTED_VERSION, a body that is not a message with CORRUPT_MESSAGE: every request gets an answer.
+ *
+ * thread: api_net_owner's calls are made by net on the connection's loop; the rest says it. */
+#ifndef WEIR_API_API_H
+#define WEIR_API_API_H
+
+#include "bucket/bucket.h"
+#include "net/net.h"
+#include "trace/trace.h"
+
+struct api;
+
+/* One address that clients may use: what GET_METADATA answers to whoever came in here. The tag of its connections. */
+struct api_listener {
+    const char *name; /* "FLUSS" */
+    const char *host; /* advertised */
+    uint16_t port;
+    bool internal; /* weir's own tiering service: no authentication */
+};
+
+struct api_config {
+    struct os *os;
+    struct trace *trace;
+    struct meta *meta;
+    struct tiering *tiering;
+    struct buckets *buckets;
+    struct pool *pool; /* for what may block */
+    struct table_cluster cluster;
+    int64_t freshness_ms_default;
+    int32_t server_id;
+    size_t fetch_bytes_max; /* of one FETCH_LOG answer, whatever was asked */
+    /* Makes the lake table of a new table with table.datalake.enabled, before it is stored (blocks). NULL: no lake.
+     * errors: LAKE_TABLE_ALREADY_EXIST, LAKE. */
+    enum err_code (*lake_create)(void *arg, struct slice database, struct slice name,
+                                 const struct table_descriptor *table, struct err *err);
+    /* Entries datalake.<format>.* of the server's options: shown to clients of lake-enabled tables. */
+    const struct properties *lake_options;
+    void *lake_arg;
+};
+
+void api_create(const struct api_config *config, struct api **api);
+/* No connection may be left. NULL is fine. */
+void api_destroy(struct api *api);
+struct net_owner api_net_owner(struct api *api);
+/* A table with table.datalake.enabled enters the tiering schedule; the handle is the caller's. */
+struct tiering_table *api_tiering_add(struct api *api, const struct table_info *table);
+/* Ends what is being held (long polls) with what there is; the server is stopping. */
+void api_stop(struct api *api);
+/* A table is due: heartbeats that are held look again. thread: any. */
+void api_tiering_due(struct api *api);
+
+#endif

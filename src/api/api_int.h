@@ -1,0 +1,128 @@
+/* What the handlers share; see api.h. */
+#ifndef WEIR_API_API_INT_H
+#define WEIR_API_API_INT_H
+
+#include "api/api.h"
+
+/* Where a handler runs. LOOP: on the connection's loop, must not block. POOL: on the pool, may block. */
+enum api_where { API_LOOP, API_POOL };
+
+struct api_call;
+
+/* request and response are call->request and call->response. OK: the response is sent, unless the handler said
+ * api_call_later(); anything else: the error is. */
+typedef enum err_code api_fn(struct api_call *call, struct err *err);
+
+struct api_served {
+    int16_t key;
+    int16_t version_min;
+    int16_t version_max;
+    enum api_where where;
+    api_fn *fn;
+};
+
+/* By key; ends with fn NULL. */
+extern const struct api_served api_served[];
+
+struct api {
+    struct api_config config;
+    struct os_mutex mutex;         /* guards what follows */
+    struct api_held *held;         /* calls that wait for something: api_hold */
+    struct scan_session *sessions; /* api/scan_kv.c */
+    unsigned session_count;
+    bool stopping;
+};
+
+/* One request from its frame to its answer. */
+struct api_call {
+    struct api *api;
+    struct net_conn *conn; /* counted */
+    const struct api_served *served;
+    const struct wire_api *wire;
+    const struct api_listener *listener;
+    int16_t version;
+    int32_t request_id;
+    struct arena arena; /* everything of the call */
+    void *request;      /* struct of served->wire->request */
+    void *response;     /* zeroed struct of served->wire->response */
+    bool *later;        /* while the handler runs: where it says that the answer comes later */
+    struct task task;
+};
+
+/* The handler returns OK now and somebody calls api_call_finish later. */
+static inline void api_call_later(struct api_call *call)
+{
+    *call->later = true;
+}
+
+/* Sends the response, or the error, and frees the call. err holds the text where code is not OK. thread: any, once. */
+void api_call_finish(struct api_call *call, enum err_code code, const struct err *err);
+
+/* The table of a path, or of an id, with one count more. */
+MUST_CHECK enum err_code api_table_of_path(struct api_call *call, const struct wire_pb_table_path *path,
+                                           const struct table_info **table, struct err *err);
+/* The bucket of a request part, with one count more. errors: UNKNOWN_TABLE_OR_BUCKET_EXCEPTION. */
+MUST_CHECK enum err_code api_bucket_of(struct api_call *call, int64_t table_id, bool has_partition, int32_t number,
+                                       struct bucket **bucket, struct err *err);
+/* A copy of an error's text in the call's arena, for a bucket's error_message. */
+struct slice api_error_text(struct api_call *call, enum err_code code, const struct err *err);
+
+/* Fills the two error fields that each bucket's answer has. */
+#define API_BUCKET_ERROR(call, answer, code, err)    \
+    (WIRE_SET((answer), error_code, err_wire(code)), \
+     WIRE_SET((answer), error_message, api_error_text((call), (code), (err))))
+
+/* ---- waiting for durability: await.c ---- */
+
+/* A part of a call that is done when a bucket's watermark reaches an offset. */
+struct api_part {
+    struct bucket *bucket; /* counted; NULL: nothing to wait for */
+    int64_t end_offset;
+    struct bucket_waiter waiter;
+    struct api_await *await;
+    enum err_code code; /* out: OK, REQUEST_TIME_OUT, or why the bucket gave up */
+    struct err err;
+};
+
+/* Waits for all parts, at most timeout_ms, then calls done on the connection's loop; parts live in the call's arena.
+ * The handler has said api_call_later() and returns; done ends with api_call_finish. thread: the connection's loop. */
+void api_await(struct api_call *call, struct api_part *parts, size_t part_count, int32_t timeout_ms,
+               void (*done)(struct api_call *call, struct api_part *parts, size_t part_count));
+
+/* ---- holding a call: held.c ---- */
+
+/* A long poll: a call that is looked at again when it is woken or its time is over, on its connection's loop. */
+struct api_held {
+    struct api_call *call;
+    void (*again)(struct api_held *held, bool time_over); /* must end in api_call_finish or api_hold */
+    struct api_held *next, **at;                          /* in api->held; at NULL: not there */
+    struct timer timer;
+    struct task task;
+    unsigned posted; /* atomic: a task is on its way */
+};
+
+/* Holds the call until api_held_wake or the deadline. thread: the connection's loop. */
+void api_hold(struct api_held *held, int64_t deadline_mono_ns);
+/* thread: any, as often as one likes, while the caller knows that the held call is there: under api->mutex, or from a
+ * waiter that `again` takes back before it ends the call. */
+void api_held_wake(struct api_held *held);
+/* All that are held and belong to this connection, or to any if it is NULL, are looked at as if their time were over.
+ */
+void api_held_wake_all(struct api *api, const struct net_conn *conn);
+
+void scan_sessions_drop(struct api *api, const struct net_conn *conn);
+
+/* ---- what else files share ---- */
+
+/* The descriptor as clients see it; for a lake-enabled table with the catalog's options. In the call's arena. */
+struct slice api_table_json(struct api_call *call, const struct table_info *table);
+/* The data of a table that the metadata has dropped: schedule, buckets, files (blocks). */
+void api_table_remove(struct api *api, int64_t table_id);
+/* What fetch_log keeps of a connection; loop thread, at its close. */
+void fetch_state_drop(struct net_conn *conn);
+
+#define SERVED(name, min, max, fn, where) api_fn fn;
+#include "api/served.def"
+#undef SERVED
+
+#endif

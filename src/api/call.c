@@ -1,0 +1,193 @@
+/* The life of a call: from a frame to its answer. */
+#include "api/api_int.h"
+
+const struct api_served api_served[] = {
+#define SERVED(name, min, max, fn, where) {WIRE_##name, min, max, where, fn},
+#include "api/served.def"
+#undef SERVED
+    {0, 0, 0, API_LOOP, NULL}};
+
+static const struct api_served *served_find(int16_t key)
+{
+    for (const struct api_served *served = api_served; served->fn; served++)
+        if (served->key == key)
+            return served;
+    return NULL;
+}
+
+static void send_error(struct net_conn *conn, int32_t request_id, enum err_code code, const struct err *err)
+{
+    struct err error = {.code = code};
+    if (err)
+        error = *err;
+    error.code = code;
+    struct wire_out out = {0};
+    wire_error_encode(&out, request_id, &error);
+    net_conn_send(conn, &out);
+}
+
+static void call_free(struct api_call *call)
+{
+    net_conn_unref(call->conn);
+    arena_deinit(&call->arena);
+    mem_free(call);
+}
+
+void api_call_finish(struct api_call *call, enum err_code code, const struct err *err)
+{
+    struct wire_out out = {0};
+    struct err encode_err;
+    const struct wire_desc *desc = call->wire->response;
+    if (code == OK) {
+        code = wire_response_encode(&out, call->request_id, desc, call->response, &encode_err);
+        err = &encode_err;
+    }
+    if (code == OK) {
+        net_conn_send(call->conn, &out);
+    } else {
+        wire_message_release(desc, call->response);
+        send_error(call->conn, call->request_id, code, err);
+    }
+    call_free(call);
+}
+
+static void call_run(struct api_call *call)
+{
+    struct err err = {0};
+    bool later = false; /* not in the call: it may be gone when the handler returns */
+    call->later = &later;
+    enum err_code code = call->served->fn(call, &err);
+    ASSERT(code == OK || !later);
+    if (!later)
+        api_call_finish(call, code, &err);
+}
+
+static void call_run_task(struct task *task)
+{
+    call_run(CONTAINER_OF(task, struct api_call, task));
+}
+
+/* Decodes into a new call. The body is borrowed for the loop's handlers and copied for those that run elsewhere. */
+static enum err_code call_create(struct api *api, struct net_conn *conn, const struct api_served *served,
+                                 const struct wire_request_header *header, struct slice body, struct api_call **out,
+                                 struct err *err)
+{
+    struct api_call *call = mem_alloc(sizeof *call);
+    *call = (struct api_call){.api = api,
+                              .conn = net_conn_ref(conn),
+                              .served = served,
+                              .wire = wire_api_find(header->key),
+                              .listener = net_conn_tag(conn),
+                              .version = header->version,
+                              .request_id = header->request_id};
+    if (served->where == API_POOL || served->key == WIRE_PUT_KV)
+        body = arena_dup(&call->arena, body);
+    call->request = arena_zalloc(&call->arena, call->wire->request->size);
+    call->response = arena_zalloc(&call->arena, call->wire->response->size);
+    enum err_code code = wire_decode(call->wire->request, body, &call->arena, call->request, err);
+    if (code != OK) {
+        call_free(call);
+        return code;
+    }
+    *out = call;
+    return OK;
+}
+
+static enum err_code request_check(const struct wire_request_header *header, const struct api_served *served,
+                                   struct err *err)
+{
+    if (!served)
+        return err_set(err, ERR_UNSUPPORTED_VERSION, "weir does not serve the request %s (%d)",
+                       wire_api_name(header->key), header->key);
+    if (header->version < served->version_min || header->version > served->version_max)
+        return err_set(err, ERR_UNSUPPORTED_VERSION, "weir serves %s in versions %d to %d, not %d",
+                       wire_api_name(header->key), served->version_min, served->version_max, header->version);
+    return OK;
+}
+
+static enum err_code on_frame(void *arg, struct net_conn *conn, struct slice frame, struct err *err)
+{
+    struct api *api = arg;
+    struct wire_request_header header;
+    struct slice body;
+    struct api_call *call;
+    struct err error = {0};
+    TRY(wire_request_split(frame, &header, &body, err));
+    const struct api_served *served = served_find(header.key);
+    enum err_code code = request_check(&header, served, &error);
+    if (code == OK)
+        code = call_create(api, conn, served, &header, body, &call, &error);
+    if (code != OK) {
+        send_error(conn, header.request_id, code, &error);
+        return OK;
+    }
+    if (served->where == API_POOL) {
+        call->task.fn = call_run_task;
+        pool_submit(api->config.pool, &call->task);
+    } else {
+        call_run(call);
+    }
+    return OK;
+}
+
+static void on_close(void *arg, struct net_conn *conn)
+{
+    struct api *api = arg;
+    api_held_wake_all(api, conn);
+    scan_sessions_drop(api, conn);
+    fetch_state_drop(conn);
+}
+
+struct net_owner api_net_owner(struct api *api)
+{
+    return (struct net_owner){.arg = api, .on_frame = on_frame, .on_close = on_close};
+}
+
+void api_create(const struct api_config *config, struct api **out)
+{
+    struct api *api = mem_zalloc(sizeof *api);
+    api->config = *config;
+    os_mutex_init(&api->mutex, config->os);
+    *out = api;
+}
+
+void api_destroy(struct api *api)
+{
+    if (!api)
+        return;
+    ASSERT(!api->held && !api->sessions);
+    os_mutex_deinit(&api->mutex);
+    mem_free(api);
+}
+
+void api_stop(struct api *api)
+{
+    os_mutex_lock(&api->mutex);
+    api->stopping = true;
+    os_mutex_unlock(&api->mutex);
+    api_held_wake_all(api, NULL);
+    scan_sessions_drop(api, NULL);
+}
+
+/* ---- what handlers share ---- */
+
+enum err_code api_table_of_path(struct api_call *call, const struct wire_pb_table_path *path,
+                                const struct table_info **table, struct err *err)
+{
+    return meta_table_get(call->api->config.meta, path->database_name, path->table_name, table, err);
+}
+
+enum err_code api_bucket_of(struct api_call *call, int64_t table_id, bool has_partition, int32_t number,
+                            struct bucket **bucket, struct err *err)
+{
+    *bucket = has_partition ? NULL : buckets_find(call->api->config.buckets, table_id, number);
+    if (!*bucket)
+        return err_set(err, ERR_UNKNOWN_TABLE_OR_BUCKET_EXCEPTION, "table %lld has no bucket %d here",
+                       (long long)table_id, number);
+    return OK;
+}
+
+struct slice api_error_text(struct api_call *call, enum err_code code, const struct err *err)
+{
+    return arena_printf(&call->arena, "%s", err && *err->text ? err->text : err_text(code));
+}

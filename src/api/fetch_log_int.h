@@ -1,0 +1,42 @@
+/* Shared by the files of FETCH_LOG. */
+#ifndef WEIR_API_FETCH_LOG_INT_H
+#define WEIR_API_FETCH_LOG_INT_H
+
+#include "api/api_int.h"
+#include "format/row/row.h"
+
+/* The columns of one schema of a table, as a ROW type. */
+struct fetch_types {
+    int32_t schema_id;
+    const struct type *row;
+};
+
+/* Which columns a fetch wants of a table. Lives in the call's arena; the table is counted. */
+struct fetch_projection {
+    const struct table_info *table;
+    struct fetch_types *schemas; /* all that the table ever had */
+    uint32_t schema_count;
+    uint32_t *selected; /* strictly increasing */
+    uint32_t selected_count;
+};
+
+/* errors: INVALID_COLUMN_PROJECTION, UNKNOWN_TABLE_OR_BUCKET_EXCEPTION. */
+MUST_CHECK enum err_code fetch_projection_read(struct api_call *call, const struct wire_pb_fetch_log_req_for_table *req,
+                                               struct fetch_projection *projection, struct err *err);
+void fetch_projection_drop(struct fetch_projection *projection);
+
+/* The view's batches as pieces of an answer; projection may be NULL. The view is taken. bytes: what was gathered. */
+MUST_CHECK enum err_code fetch_records(struct api_call *call, struct log_view *view,
+                                       const struct fetch_projection *projection, struct wire_bytes *records,
+                                       size_t *bytes, struct err *err);
+
+/* ---- what is remembered of a connection: fetch_state.c ---- */
+
+/* A client has one fetch in flight for each server. While it still holds rows of some buckets it asks for the others
+ * alone, and if those are at their end a long poll would keep it from going on with the first. So a connection
+ * remembers which of its buckets were behind when they were last read, and polls are short as long as there is one. */
+void fetch_state_note(struct net_conn *conn, int64_t table_id, int32_t bucket, bool behind, int64_t now_ns);
+/* A bucket other than those of req was left behind, lately. */
+bool fetch_state_behind(struct net_conn *conn, int64_t now_ns);
+
+#endif

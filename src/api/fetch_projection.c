@@ -1,0 +1,42 @@
+#include "api/fetch_log_int.h"
+
+static enum err_code selected_read(struct api_call *call, const struct wire_pb_fetch_log_req_for_table *req,
+                                   struct fetch_projection *projection, struct err *err)
+{
+    size_t count = req->projected_fields_count;
+    if (count == 0 || count > SCHEMA_COLUMNS_MAX)
+        return err_set(err, ERR_INVALID_COLUMN_PROJECTION, "a projection of %zu columns", count);
+    projection->selected = ARENA_NEW_ARRAY(&call->arena, uint32_t, count);
+    projection->selected_count = (uint32_t)count;
+    for (size_t i = 0; i < count; i++) {
+        int32_t field = req->projected_fields[i];
+        if (field < 0 || (i > 0 && field <= req->projected_fields[i - 1]))
+            return err_set(err, ERR_INVALID_COLUMN_PROJECTION,
+                           "projected fields must be positions that increase, and %d does not", field);
+        projection->selected[i] = (uint32_t)field;
+    }
+    return OK;
+}
+
+enum err_code fetch_projection_read(struct api_call *call, const struct wire_pb_fetch_log_req_for_table *req,
+                                    struct fetch_projection *projection, struct err *err)
+{
+    *projection = (struct fetch_projection){0};
+    TRY(selected_read(call, req, projection, err));
+    if (meta_table_get_by_id(call->api->config.meta, req->table_id, &projection->table, NULL) != OK)
+        return err_set(err, ERR_UNKNOWN_TABLE_OR_BUCKET_EXCEPTION, "there is no table with id %lld",
+                       (long long)req->table_id);
+    const struct table_info *table = projection->table;
+    projection->schemas = ARENA_NEW_ARRAY(&call->arena, struct fetch_types, table->schema_count);
+    projection->schema_count = table->schema_count;
+    for (uint32_t i = 0; i < table->schema_count; i++)
+        projection->schemas[i] =
+            (struct fetch_types){table->schemas[i].schema_id, row_type(&call->arena, table->schemas[i].schema)};
+    return OK;
+}
+
+void fetch_projection_drop(struct fetch_projection *projection)
+{
+    table_unref(projection->table);
+    projection->table = NULL;
+}

@@ -1,0 +1,141 @@
+/* One bucket's part of a fetch: a range of its log, whole or some columns of it, as pieces of the answer. */
+#include "api/fetch_log_int.h"
+
+/* Ranges up to this size are read and copied: cheaper than a system call of their own. */
+#define READ_BYTES_MAX (16u << 10)
+/* First bytes of a batch that are read in the hope that header and metadata are in them. */
+#define HEAD_BYTES_GUESS 4096
+
+struct held_view {
+    struct log_view view;
+    unsigned users; /* atomic: pieces not yet released, and the reader itself */
+};
+
+static void view_release(void *owner)
+{
+    struct held_view *held = owner;
+    if (__atomic_sub_fetch(&held->users, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    log_view_release(&held->view);
+    mem_free(held);
+}
+
+/* Gathers the pieces of one answer: memory that was read, and ranges of the file. */
+struct gather {
+    struct api_call *call;
+    struct held_view *held;
+    VEC(struct wire_piece) pieces;
+    size_t bytes;
+};
+
+/* Room in the answer; it outlives the call, so it is not the arena's. */
+static uint8_t *gather_room(struct gather *g, size_t len)
+{
+    uint8_t *room = mem_alloc(len);
+    vec_push(&g->pieces, ((struct wire_piece){.ptr = room, .len = len, .release = mem_free, .owner = room}));
+    return room;
+}
+
+static void gather_memory(struct gather *g, struct slice bytes)
+{
+    if (bytes.len)
+        memcpy(gather_room(g, bytes.len), bytes.ptr, bytes.len);
+    g->bytes += bytes.len;
+}
+
+static enum err_code gather_file(struct gather *g, uint64_t offset, size_t len, struct err *err)
+{
+    g->bytes += len;
+    if (len > READ_BYTES_MAX) {
+        __atomic_add_fetch(&g->held->users, 1, __ATOMIC_RELAXED);
+        vec_push(
+            &g->pieces,
+            ((struct wire_piece){
+                .file = g->held->view.file, .offset = offset, .len = len, .release = view_release, .owner = g->held}));
+        return OK;
+    }
+    size_t got;
+    TRY(os_file_read(g->held->view.file, offset, gather_room(g, len), len, &got, err));
+    if (got != len)
+        return err_set(err, ERR_LOG_STORAGE_EXCEPTION, "a segment ends within a batch");
+    return OK;
+}
+
+/* The first bytes of the batch at offset, as many as projecting it needs. */
+static enum err_code head_read(struct gather *g, uint64_t offset, uint64_t left, struct slice *head, struct err *err)
+{
+    size_t want = MIN(left, (uint64_t)HEAD_BYTES_GUESS), got;
+    for (;;) {
+        uint8_t *bytes = arena_alloc(&g->call->arena, want);
+        TRY(os_file_read(g->held->view.file, offset, bytes, want, &got, err));
+        *head = slice_of(bytes, got);
+        size_t need;
+        TRY(log_batch_head_bytes(*head, &need, err));
+        if (need <= got)
+            return OK;
+        if (need > left || got < want)
+            return err_set(err, ERR_LOG_STORAGE_EXCEPTION, "a segment ends within a batch");
+        want = need;
+    }
+}
+
+static const struct fetch_types *types_of(const struct fetch_projection *projection, int32_t schema_id)
+{
+    for (uint32_t i = 0; i < projection->schema_count; i++)
+        if (projection->schemas[i].schema_id == schema_id)
+            return &projection->schemas[i];
+    return NULL;
+}
+
+static enum err_code batch_project(struct gather *g, const struct fetch_projection *projection, uint64_t offset,
+                                   uint64_t left, size_t *size, struct err *err)
+{
+    struct slice head;
+    struct log_batch batch;
+    TRY(head_read(g, offset, left, &head, err));
+    TRY(log_batch_read(head, &batch, err));
+    const struct fetch_types *types = types_of(projection, batch.schema_id);
+    if (!types)
+        return err_set(err, ERR_SCHEMA_NOT_EXIST, "the table has no schema %d", batch.schema_id);
+    struct buf out = {0};
+    arrow_ranges ranges = {0};
+    enum err_code code =
+        log_batch_project(head, types->row, projection->selected, projection->selected_count, &out, &ranges, err);
+    gather_memory(g, buf_view(&out));
+    for (size_t i = 0; code == OK && i < ranges.len; i++)
+        code = gather_file(g, offset + ranges.ptr[i].offset, ranges.ptr[i].len, err);
+    buf_deinit(&out);
+    vec_deinit(&ranges);
+    *size = batch.size;
+    return code;
+}
+
+static enum err_code gather_projected(struct gather *g, const struct fetch_projection *projection, struct err *err)
+{
+    const struct log_view *view = &g->held->view;
+    for (uint64_t at = 0; at < view->length;) {
+        size_t size = 0;
+        TRY(batch_project(g, projection, view->position + at, view->length - at, &size, err));
+        at += size;
+    }
+    return OK;
+}
+
+enum err_code fetch_records(struct api_call *call, struct log_view *view, const struct fetch_projection *projection,
+                            struct wire_bytes *records, size_t *bytes, struct err *err)
+{
+    struct gather g = {.call = call, .held = mem_alloc(sizeof *g.held)};
+    *g.held = (struct held_view){.view = *view, .users = 1};
+    enum err_code code =
+        projection ? gather_projected(&g, projection, err) : gather_file(&g, view->position, view->length, err);
+    *records = (struct wire_bytes){.piece_count = g.pieces.len};
+    records->pieces = arena_array(&call->arena, g.pieces.len, sizeof *records->pieces);
+    if (g.pieces.len)
+        memcpy(records->pieces, g.pieces.ptr, g.pieces.len * sizeof *records->pieces);
+    *bytes = g.bytes;
+    vec_deinit(&g.pieces);
+    view_release(g.held);
+    if (code != OK)
+        wire_bytes_release(records);
+    return code;
+}

@@ -1,0 +1,63 @@
+#include "api/api_int.h"
+
+/* The offsets become a file, and the file a promise: they may only name what is on disk, also where acknowledged rows
+ * need not be (weir.log.flush=async). */
+static enum err_code offsets_make_durable(struct api_call *call, int64_t table_id, const struct lake_offsets *offsets,
+                                          struct err *err)
+{
+    for (size_t i = 0; i < offsets->count; i++) {
+        struct bucket *bucket;
+        TRY(api_bucket_of(call, table_id, offsets->items[i].partition_id >= 0, offsets->items[i].bucket, &bucket, err));
+        enum err_code code = bucket_make_durable(bucket, offsets->items[i].end_offset, err);
+        bucket_unref(bucket);
+        TRY(code);
+    }
+    return OK;
+}
+
+static void offsets_read(struct api_call *call, const struct wire_pb_table_offsets *req, struct lake_offsets *offsets)
+{
+    offsets->items = ARENA_NEW_ARRAY(&call->arena, struct lake_offset, req->bucket_offsets_count);
+    offsets->count = 0;
+    for (size_t i = 0; i < req->bucket_offsets_count; i++) {
+        const struct wire_pb_bucket_offset *in = &req->bucket_offsets[i];
+        if (in->has_log_end_offset)
+            offsets->items[offsets->count++] =
+                (struct lake_offset){in->has_partition_id ? in->partition_id : -1, in->bucket_id, in->log_end_offset};
+    }
+}
+
+static enum err_code prepare(struct api_call *call, const struct wire_pb_table_offsets *req, struct slice *path,
+                             struct err *err)
+{
+    const struct wire_prepare_lake_table_snapshot_request *all = call->request;
+    struct lake_offsets offsets;
+    offsets_read(call, req, &offsets);
+    TRY(offsets_make_durable(call, req->table_id, &offsets, err));
+    return meta_lake_prepare(call->api->config.meta, req->table_id, req->table_path.database_name,
+                             req->table_path.table_name, &offsets, all->ignore_previous_table_offsets, &call->arena,
+                             path, err);
+}
+
+enum err_code prepare_lake_table_snapshot(struct api_call *call, struct err *err)
+{
+    const struct wire_prepare_lake_table_snapshot_request *req = call->request;
+    struct wire_prepare_lake_table_snapshot_response *resp = call->response;
+    size_t count = req->bucket_offsets_count;
+    (void)err;
+    resp->prepare_lake_table_resp =
+        ARENA_NEW_ARRAY(&call->arena, struct wire_pb_prepare_lake_table_resp_for_table, count);
+    resp->prepare_lake_table_resp_count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct wire_pb_prepare_lake_table_resp_for_table *answer = &resp->prepare_lake_table_resp[i];
+        struct err part_err = {0};
+        struct slice path;
+        WIRE_SET(answer, table_id, req->bucket_offsets[i].table_id);
+        enum err_code code = prepare(call, &req->bucket_offsets[i], &path, &part_err);
+        if (code != OK)
+            API_BUCKET_ERROR(call, answer, code, &part_err);
+        else
+            WIRE_SET(answer, lake_table_offsets_path, path);
+    }
+    return OK;
+}
