@@ -1,0 +1,62 @@
+/* Shared by the files of server; see server.h. */
+#ifndef WEIR_SERVER_SERVER_INT_H
+#define WEIR_SERVER_SERVER_INT_H
+
+#include "api/api.h"
+#include "server/server.h"
+
+#define SERVER_LOOPS 2
+#define SERVER_POOL_THREADS_MAX 16  /* for requests that may block */
+#define SERVER_FLUSH_THREADS_MAX 64 /* as many syncs run side by side */
+#define SERVER_STATE_THREADS_MAX 2  /* for writing deltas to their engines */
+#define SERVER_CONNECTIONS_MAX 4000
+#define SERVER_IN_WORK_MAX 500 /* requests of one connection; netty.server.max-queued-requests */
+#define SERVER_STOP_MS 3000    /* answers are still written for so long */
+#define SERVER_TICK_NS 100000000
+
+struct server {
+    struct os *os;
+    struct conf *conf;
+    struct trace *trace;
+    char data_dir[OS_PATH_MAX];
+    char remote_dir[OS_PATH_MAX];
+    struct os_file *lock;
+    struct conf_listeners listeners;
+    struct api_listener addresses[CONF_LISTENERS_MAX]; /* what clients are told */
+    uint16_t bound_ports[CONF_LISTENERS_MAX];
+    struct meta *meta;
+    struct tiering *tiering;
+    struct kv_env *kv;
+    struct bucket_env env;
+    struct buckets *buckets;
+    struct pool *pool, *flush_pool, *state_pool;
+    struct arena arena; /* of what lives as long as the server */
+    struct properties lake_options;
+    struct api *api;
+    struct net *net;
+    /* The ticker: a loop for what is done from time to time. */
+    struct loop *ticker;
+    struct timer tick, tiering_tick;
+    struct task tick_start, tick_stop, tiering_wake;
+    unsigned tiering_woken; /* atomic: the task is on its way */
+    bool ticker_stopped;
+};
+
+/* ---- server_open.c ---- */
+
+/* Data directory, its lock, metadata, all tables. */
+MUST_CHECK enum err_code server_open_data(struct server *server, struct err *err);
+
+/* ---- server_tick.c ---- */
+
+MUST_CHECK enum err_code server_ticker_start(struct server *server, struct err *err);
+void server_ticker_stop(struct server *server);
+/* The wake callback of the tiering schedule. */
+void server_tiering_wake(void *arg);
+
+/* ---- server_hooks.c ---- */
+
+/* The environment of the buckets, with its hooks into the pools. */
+void server_env_init(struct server *server);
+
+#endif

@@ -1,0 +1,142 @@
+/* Opening what is in the data directory. */
+#include "server/server_int.h"
+
+#include <stdio.h>
+
+static enum err_code path_join(char *out, size_t out_len, const char *dir, const char *name, struct err *err)
+{
+    int len = snprintf(out, out_len, "%s/%s", dir, name);
+    if (len < 0 || (size_t)len >= out_len)
+        return err_set(err, ERR_LIMIT, "the path is too long: %s/%s", dir, name);
+    return OK;
+}
+
+static enum err_code directory_take(struct server *server, struct err *err)
+{
+    char path[OS_PATH_MAX];
+    const char *remote = conf_str(server->conf, CONF_REMOTE_DATA_DIR);
+    TRY(os_mkdirs(server->os, conf_str(server->conf, CONF_DATA_DIR), err));
+    TRY(os_realpath(server->os, conf_str(server->conf, CONF_DATA_DIR), server->data_dir, err));
+    TRY(path_join(path, sizeof path, server->data_dir, "weir.lock", err));
+    TRY(os_file_open(server->os, path, OS_READ | OS_WRITE | OS_CREATE, &server->lock, err));
+    if (os_file_lock(server->lock, err) != OK)
+        return err_set(err, ERR_LOCKED, "another server uses %s", server->data_dir);
+    if (slice_starts_with(slice_str(remote), SLICE("file://")))
+        remote += strlen("file://");
+    if (*remote)
+        return path_join(server->remote_dir, sizeof server->remote_dir, remote, "", err);
+    return path_join(server->remote_dir, sizeof server->remote_dir, server->data_dir, "remote", err);
+}
+
+static void lake_progress_tell(struct server *server, const struct table_info *table, struct tiering_table *tiering)
+{
+    struct arena arena = {0};
+    struct lake_snapshot_info snapshot;
+    if (meta_lake_snapshot(server->meta, table->table_id, LAKE_LATEST, 0, &arena, &snapshot, NULL) == OK)
+        for (size_t i = 0; i < snapshot.offsets.count; i++)
+            tiering_note_lake(tiering, snapshot.offsets.items[i].bucket, snapshot.offsets.items[i].end_offset);
+    arena_deinit(&arena);
+}
+
+static enum err_code table_open(struct server *server, const struct table_info *table, struct err *err)
+{
+    struct tiering_table *tiering = NULL;
+    if (table->settings.lake_enabled) {
+        tiering = api_tiering_add(server->api, table);
+        lake_progress_tell(server, table, tiering);
+    }
+    enum err_code code = buckets_open_table(server->buckets, table, tiering, err);
+    tiering_table_unref(tiering);
+    return code;
+}
+
+static enum err_code tables_open(struct server *server, struct err *err)
+{
+    struct meta_tables tables = {0};
+    TRY(meta_table_list(server->meta, (struct slice){0}, &tables, err));
+    enum err_code code = OK;
+    for (size_t i = 0; i < tables.len && code == OK; i++)
+        code = table_open(server, tables.ptr[i], err);
+    meta_tables_deinit(&tables);
+    return code;
+}
+
+/* Tables that were dropped, but whose files were still there when the server ended. */
+static void dropped_remove(struct server *server)
+{
+    struct meta_ids ids = {0};
+    struct err err;
+    meta_deletes_pending(server->meta, &ids);
+    for (size_t i = 0; i < ids.len; i++) {
+        enum err_code code = buckets_remove_files(&server->env, ids.ptr[i], &err);
+        if (code == OK)
+            code = meta_delete_done(server->meta, ids.ptr[i], &err);
+        if (code != OK)
+            trace_warn(server->trace, "server", "drop_left_files", trace_i64("table_id", ids.ptr[i]), trace_err(&err));
+    }
+    vec_deinit(&ids);
+}
+
+static void lake_options_read(struct server *server)
+{
+    size_t at = 0;
+    const char *key, *value;
+    if (!conf_is(server->conf, CONF_DATALAKE_FORMAT, "paimon"))
+        return;
+    properties_set(&server->arena, &server->lake_options, SLICE("datalake.paimon.metastore"), SLICE("filesystem"));
+    properties_set(&server->arena, &server->lake_options, SLICE("datalake.paimon.warehouse"),
+                   arena_printf(&server->arena, "%s/lake", server->data_dir));
+    while (conf_prefix(server->conf, CONF_DATALAKE_PAIMON, &at, &key, &value))
+        properties_set(&server->arena, &server->lake_options, arena_printf(&server->arena, "datalake.paimon.%s", key),
+                       arena_dup(&server->arena, slice_str(value)));
+}
+
+static struct table_cluster cluster_of(const struct conf *conf)
+{
+    struct table_cluster cluster = table_cluster_default();
+    cluster.bucket_count_default = (int32_t)conf_i64(conf, CONF_DEFAULT_BUCKET_NUMBER);
+    cluster.bucket_count_max = (int32_t)conf_i64(conf, CONF_MAX_BUCKET_NUM);
+    cluster.replication_factor_default = (int32_t)conf_i64(conf, CONF_DEFAULT_REPLICATION_FACTOR);
+    cluster.log_tables_allowed = conf_bool(conf, CONF_ALLOW_CREATE_LOG_TABLES);
+    cluster.kv_tables_allowed = conf_bool(conf, CONF_ALLOW_CREATE_KV_TABLES);
+    cluster.lake_format = conf_is(conf, CONF_DATALAKE_FORMAT, "paimon") ? LAKE_PAIMON : LAKE_NONE;
+    cluster.lake_enabled = cluster.lake_format != LAKE_NONE && conf_bool(conf, CONF_DATALAKE_ENABLED);
+    return cluster;
+}
+
+static void api_make(struct server *server)
+{
+    struct api_config config = {
+        .os = server->os,
+        .trace = server->trace,
+        .meta = server->meta,
+        .tiering = server->tiering,
+        .buckets = server->buckets,
+        .pool = server->pool,
+        .cluster = cluster_of(server->conf),
+        .freshness_ms_default = conf_duration_ms(server->conf, CONF_DATALAKE_FRESHNESS),
+        .server_id = (int32_t)conf_i64(server->conf, CONF_TABLET_SERVER_ID),
+        .fetch_bytes_max = (size_t)conf_bytes(server->conf, CONF_MAX_REQUEST_SIZE),
+        .lake_options = &server->lake_options,
+    };
+    api_create(&config, &server->api);
+}
+
+enum err_code server_open_data(struct server *server, struct err *err)
+{
+    struct kv_options kv = kv_options_default();
+    TRY(directory_take(server, err));
+    struct meta_config config = {.data_dir = server->data_dir, .remote_dir = server->remote_dir};
+    TRY(meta_open(server->os, &config, &server->meta, err));
+    server->kv = kv_env_rocksdb(server->os, &kv);
+    server->tiering = tiering_create(server->os, meta_run_epoch_base(server->meta), server_tiering_wake, server);
+    TRY(pool_create(server->os, "request", SERVER_POOL_THREADS_MAX, &server->pool, err));
+    TRY(pool_create(server->os, "flush", SERVER_FLUSH_THREADS_MAX, &server->flush_pool, err));
+    TRY(pool_create(server->os, "state", SERVER_STATE_THREADS_MAX, &server->state_pool, err));
+    server_env_init(server);
+    buckets_create(&server->env, &server->buckets);
+    lake_options_read(server);
+    api_make(server);
+    dropped_remove(server);
+    return tables_open(server, err);
+}

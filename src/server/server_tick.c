@@ -1,0 +1,79 @@
+/* What is done from time to time: deltas that are due for their engine, tables that are due for the lake. */
+#include "server/server_int.h"
+
+static void tick(struct timer *timer)
+{
+    struct server *server = CONTAINER_OF(timer, struct server, tick);
+    buckets_tick(server->buckets);
+    timer_start(server->ticker, timer, loop_now_ns(server->ticker) + SERVER_TICK_NS);
+}
+
+static void tiering_look(struct server *server)
+{
+    int64_t next = tiering_tick(server->tiering);
+    if (tiering_pending_count(server->tiering) > 0)
+        api_tiering_due(server->api);
+    if (server->ticker_stopped)
+        return;
+    if (next == INT64_MAX)
+        timer_stop(server->ticker, &server->tiering_tick);
+    else
+        timer_start(server->ticker, &server->tiering_tick, next);
+}
+
+static void tiering_tick_fired(struct timer *timer)
+{
+    tiering_look(CONTAINER_OF(timer, struct server, tiering_tick));
+}
+
+static void tiering_woken(struct task *task)
+{
+    struct server *server = CONTAINER_OF(task, struct server, tiering_wake);
+    __atomic_store_n(&server->tiering_woken, 0, __ATOMIC_RELEASE);
+    tiering_look(server);
+}
+
+void server_tiering_wake(void *arg)
+{
+    struct server *server = arg;
+    /* Before the ticker is there the schedule is only being filled; its start looks at it. */
+    struct loop *ticker = __atomic_load_n(&server->ticker, __ATOMIC_ACQUIRE);
+    if (ticker && !__atomic_exchange_n(&server->tiering_woken, 1, __ATOMIC_ACQ_REL))
+        loop_post(ticker, &server->tiering_wake);
+}
+
+static void ticker_begin(struct task *task)
+{
+    struct server *server = CONTAINER_OF(task, struct server, tick_start);
+    timer_start(server->ticker, &server->tick, loop_now_ns(server->ticker) + SERVER_TICK_NS);
+    tiering_look(server);
+}
+
+static void ticker_end(struct task *task)
+{
+    struct server *server = CONTAINER_OF(task, struct server, tick_stop);
+    server->ticker_stopped = true;
+    timer_stop(server->ticker, &server->tick);
+    timer_stop(server->ticker, &server->tiering_tick);
+}
+
+enum err_code server_ticker_start(struct server *server, struct err *err)
+{
+    struct loop *ticker;
+    server->tick.fn = tick;
+    server->tiering_tick.fn = tiering_tick_fired;
+    server->tick_start.fn = ticker_begin;
+    server->tick_stop.fn = ticker_end;
+    server->tiering_wake.fn = tiering_woken;
+    TRY(loop_create(server->os, "ticker", &ticker, err));
+    __atomic_store_n(&server->ticker, ticker, __ATOMIC_RELEASE);
+    loop_post(ticker, &server->tick_start);
+    return OK;
+}
+
+/* The loop stays until nobody wakes it any more; only its timers end here. */
+void server_ticker_stop(struct server *server)
+{
+    if (server->ticker)
+        loop_post(server->ticker, &server->tick_stop);
+}
