@@ -13,8 +13,8 @@
  * call that changes nothing, an error that the protocol calls retriable. A call that changes something is sent once
  * (writers send again under the same sequence, so that a batch is stored once).
  *
- * errors  UNREACHABLE nobody listens there; CLOSED the connection was cut; DEADLINE; NOT_SUPPORTED the server does not
- *         list the call; CORRUPT_MESSAGE an answer that is none; else the server's own error with its text.
+ * errors  UNREACHABLE nobody listens there; CLOSED the connection was cut; DEADLINE; UNSUPPORTED_VERSION the server
+ *         does not list the call; CORRUPT_MESSAGE an answer that is none; else the server's own error with its text.
  * thread  one struct client, and whatever was made with it, belongs to one thread at a time. Workers make their own. */
 #ifndef WEIR_CLIENT_CLIENT_H
 #define WEIR_CLIENT_CLIENT_H
@@ -178,8 +178,12 @@ struct client_lake_commit {
     bool readable;                /* the offsets also count for readers (always, but with deletion vectors) */
     const int64_t *offsets;       /* as prepared; NULL: none are told (a commit found after a crash) */
     const int64_t *timestamps_ms; /* of the last row of each bucket, or NULL */
-    int64_t keep_snapshot_id;     /* older ones may be forgotten; -1: not told */
+    /* Which registered snapshots stay: not told (false): this one alone; -1: all; else from this one on. */
+    bool has_keep;
+    int64_t keep_snapshot_id;
 };
+/* Sent once: a stock server that gets the same twice drops the offsets it has just registered. After CLOSED or DEADLINE
+ * ask client_lake_snapshot whether it came through. */
 MUST_CHECK enum err_code client_lake_commit(struct client_table *table, const struct client_lake_commit *commit,
                                             struct err *err);
 
@@ -280,7 +284,8 @@ MUST_CHECK enum err_code client_lookup(struct client_table *table, const struct 
 /* Called for each row of table->schema; it lives for the call. */
 typedef enum err_code client_row_fn(void *arg, const struct datum *row, struct err *err);
 #define CLIENT_LIMIT_MAX 65536
-/* Up to limit rows of the table (log tables: the last ones of each bucket). At most CLIENT_LIMIT_MAX. */
+/* Up to limit rows of the table, at most CLIENT_LIMIT_MAX, bucket by bucket; of a log table the last ones of a bucket.
+ */
 MUST_CHECK enum err_code client_limit_scan(struct client_table *table, uint32_t limit, client_row_fn *fn, void *arg,
                                            struct err *err);
 #define CLIENT_FOLD_BYTES_MAX (2ull << 30)

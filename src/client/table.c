@@ -1,0 +1,197 @@
+/* One table: what its descriptor says, its schemas, the leaders of its buckets. */
+#include "client/client_int.h"
+
+static bool property_is(const struct table_descriptor *table, const char *key, const char *value)
+{
+    const struct slice *set = properties_get(&table->properties, key);
+    return set && slice_equal_nocase(*set, slice_str(value));
+}
+
+static void read_formats(struct client_table *table)
+{
+    const struct table_descriptor *d = &table->descriptor;
+    table->log_format = property_is(d, "table.log.format", "INDEXED")     ? LOG_FORMAT_INDEXED
+                        : property_is(d, "table.log.format", "COMPACTED") ? LOG_FORMAT_COMPACTED
+                                                                          : LOG_FORMAT_ARROW;
+    table->kv_format = property_is(d, "table.kv.format", "INDEXED") ? ROW_INDEXED : ROW_COMPACTED;
+    table->arrow.compression = property_is(d, "table.log.arrow.compression.type", "NONE")        ? ARROW_NONE
+                               : property_is(d, "table.log.arrow.compression.type", "LZ4_FRAME") ? ARROW_LZ4_FRAME
+                                                                                                 : ARROW_ZSTD;
+    table->arrow.level = 3;
+    const struct slice *level = properties_get(&d->properties, "table.log.arrow.compression.zstd.level");
+    int64_t value;
+    if (level && slice_to_i64(*level, &value) && value >= 1 && value <= 22)
+        table->arrow.level = (int)value;
+    table->lake_enabled = property_is(d, "table.datalake.enabled", "true");
+}
+
+static enum err_code check_shape(const struct client_table *table, struct err *err)
+{
+    if (table->descriptor.partition_key_count)
+        return err_set(err, ERR_NOT_SUPPORTED, "%.*s.%.*s is partitioned, which weir's client side does not do yet",
+                       SLICE_ARGS(table->path.database), SLICE_ARGS(table->path.table));
+    if (table->bucket_count < 1 || table->bucket_count > CLIENT_BUCKETS_MAX)
+        return err_set(err, ERR_LIMIT, "%.*s.%.*s has %d buckets; weir takes 1 to %d", SLICE_ARGS(table->path.database),
+                       SLICE_ARGS(table->path.table), table->bucket_count, CLIENT_BUCKETS_MAX);
+    return OK;
+}
+
+static enum err_code read_info(struct client_table *table, const struct wire_get_table_info_response *info,
+                               struct err *err)
+{
+    struct arena *arena = &table->state->arena;
+    struct table_descriptor *d = &table->descriptor;
+    TRY(table_descriptor_from_json(arena, info->table_json, d, err));
+    TRY(table_descriptor_normalize(arena, d, err));
+    TRY(table_keys_init(&table->keys, arena, d, err));
+    table->id = info->table_id;
+    table->schema = (struct client_schema){info->schema_id, d->schema, row_type(arena, &d->schema)};
+    table->bucket_count = d->bucket_count;
+    table->created_ms = info->created_time;
+    table->modified_ms = info->modified_time;
+    table->has_primary_key = d->schema.primary_key_count > 0;
+    table->tiering_state = info->has_tiering_state ? info->tiering_state : (struct slice){0};
+    table->tiering_error = info->has_tiering_error ? info->tiering_error : (struct slice){0};
+    table->lake_row_count = info->has_lake_row_count ? info->lake_row_count : -1;
+    table->lake_lag_ms = info->has_lake_lag_ms ? info->lake_lag_ms : -1;
+    table->tiering_due_ms = info->has_tiering_due_ms ? info->tiering_due_ms : -1;
+    read_formats(table);
+    return check_shape(table, err);
+}
+
+enum err_code client_table_open(struct client *client, struct client_path path, struct client_table **out,
+                                struct err *err)
+{
+    enum err_code code;
+    struct client_table *table = mem_zalloc(sizeof *table);
+    struct client_table_state *state = mem_zalloc(sizeof *state);
+    table->client = client;
+    table->state = state;
+    state->refs = 1;
+    table->path = client_path(arena_dup(&state->arena, path.database), arena_dup(&state->arena, path.table));
+    struct wire_get_table_info_request request = {{path.database, path.table}};
+    struct wire_get_table_info_response response;
+    TRY_OR_FAIL(client_call(client, CLIENT_TABLET, WIRE_GET_TABLE_INFO, true, &request, &state->arena, &response, err));
+    TRY_OR_FAIL(read_info(table, &response, err));
+    state->leaders = mem_zalloc((size_t)table->bucket_count * sizeof *state->leaders);
+    *out = table;
+    return OK;
+fail:
+    client_table_unref(table);
+    return code;
+}
+
+struct client_table *client_table_ref(struct client_table *table)
+{
+    table->state->refs++;
+    return table;
+}
+
+void client_table_unref(struct client_table *table)
+{
+    if (!table || --table->state->refs)
+        return;
+    map_deinit(&table->state->schemas);
+    mem_free(table->state->leaders);
+    arena_deinit(&table->state->arena);
+    mem_free(table->state);
+    mem_free(table);
+}
+
+enum err_code client_table_schema(struct client_table *table, int32_t schema_id, const struct client_schema **out,
+                                  struct err *err)
+{
+    if (schema_id == table->schema.id) {
+        *out = &table->schema;
+        return OK;
+    }
+    struct client_schema *schema = map_get_i64(&table->state->schemas, schema_id);
+    if (!schema) {
+        struct arena *arena = &table->state->arena;
+        struct wire_get_table_schema_request request = {{table->path.database, table->path.table}, true, schema_id};
+        struct wire_get_table_schema_response response;
+        TRY(client_call(table->client, CLIENT_TABLET, WIRE_GET_TABLE_SCHEMA, true, &request, arena, &response, err));
+        schema = ARENA_NEW(arena, struct client_schema);
+        schema->id = schema_id;
+        TRY(schema_from_json(arena, response.schema_json, &schema->schema, err));
+        schema->row = row_type(arena, &schema->schema);
+        map_put_i64(&table->state->schemas, schema_id, schema);
+    }
+    *out = schema;
+    return OK;
+}
+
+enum err_code client_table_bucket(const struct client_table *table, const struct datum *row, int32_t *bucket,
+                                  struct err *err)
+{
+    if (table->keys.bucket_count == 0) {
+        *bucket = -1;
+        return OK;
+    }
+    struct buf key = {0};
+    enum err_code code =
+        key_encode(table->keys.bucket_encoder, table->keys.bucket_type, row, table->keys.bucket, &key, err);
+    if (code == OK)
+        *bucket = key_bucket(table->keys.lake, buf_view(&key), table->bucket_count);
+    buf_deinit(&key);
+    return code;
+}
+
+/* ---- leaders ---- */
+
+static enum err_code refresh_leaders(struct client_table *table, struct err *err)
+{
+    enum err_code code;
+    struct arena arena = {0};
+    struct wire_metadata_response response;
+    TRY_OR_FAIL(client_metadata(table->client, &table->path, &arena, &response, err));
+    table_forget_leaders(table);
+    for (size_t i = 0; i < response.table_metadata_count; i++) {
+        const struct wire_pb_table_metadata *theirs = &response.table_metadata[i];
+        if (!slice_equal(theirs->table_path.table_name, table->path.table))
+            continue;
+        if (theirs->table_id != table->id) {
+            code = err_set(err, ERR_TABLE_NOT_EXIST, "%.*s.%.*s was dropped and made anew meanwhile",
+                           SLICE_ARGS(table->path.database), SLICE_ARGS(table->path.table));
+            goto fail;
+        }
+        for (size_t k = 0; k < theirs->bucket_metadata_count; k++) {
+            const struct wire_pb_bucket_metadata *b = &theirs->bucket_metadata[k];
+            if (b->has_leader_id && b->bucket_id >= 0 && b->bucket_id < table->bucket_count)
+                table->state->leaders[b->bucket_id] = client_tablet(table->client, b->leader_id);
+        }
+    }
+fail:
+    arena_deinit(&arena);
+    return code;
+}
+
+enum err_code table_leader(struct client_table *table, int32_t bucket, struct conn **conn, struct err *err)
+{
+    ASSERT(bucket >= 0 && bucket < table->bucket_count);
+    if (!table->state->leaders[bucket])
+        TRY(refresh_leaders(table, err));
+    struct node *node = table->state->leaders[bucket];
+    if (!node)
+        return err_set(err, ERR_LEADER_NOT_AVAILABLE_EXCEPTION, "bucket %d of %.*s.%.*s has no leader now", bucket,
+                       SLICE_ARGS(table->path.database), SLICE_ARGS(table->path.table));
+    return client_node_conn(table->client, node, conn, err);
+}
+
+void table_forget_leaders(struct client_table *table)
+{
+    memset(table->state->leaders, 0, (size_t)table->bucket_count * sizeof *table->state->leaders);
+}
+
+bool table_may_retry(const struct client_table *table, enum err_code code)
+{
+    switch (code) {
+    case ERR_CLOSED:
+    case ERR_UNREACHABLE:
+        return !table->client->adopted;
+    case ERR_DEADLINE:
+        return false;
+    default:
+        return err_retriable(code);
+    }
+}
