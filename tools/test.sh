@@ -12,7 +12,10 @@ count() {
     unit) # ctest: "98% tests passed, 1 tests failed out of 50"
         read -r bad total < <(sed -nE 's/.* ([0-9]+) tests? failed out of ([0-9]+).*/\1 \2/p' "$2" | tail -1) || { bad=1 total=1; }
         good=$((total - bad)) ;;
-    *) # pytest and weir-sim: "12 passed, 1 failed" in either order
+    sim) # weir-sim: one line with a digest for each run that came to its end, and it stops at the first that does not
+        good=$(grep -c ' digest=' "$2")
+        bad=$(grep -E ' seed=' "$2" | grep -vc ' digest=') ;;
+    *) # pytest: "12 passed, 1 failed" in either order
         good=$(grep -oE '[0-9]+ passed' "$2" | tail -1 | grep -oE '[0-9]+') || good=0
         bad=$(grep -E '[0-9]+ (passed|failed)' "$2" | tail -1 | grep -oE '[0-9]+ (failed|errors?)' | awk '{n += $1} END {print n + 0}') ;;
     esac
