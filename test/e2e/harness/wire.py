@@ -2,6 +2,7 @@
 
 Messages and keys come from test/golden/messages.jsonl and api_keys.jsonl; a message is a dict of its fields.
 """
+import functools
 import json
 import socket
 import struct
@@ -9,6 +10,7 @@ import struct
 from .server import ROOT
 
 
+@functools.cache
 def _golden(name, version):
     """id -> row of a file of golden vectors; where an id has one for each version, that of the one named."""
     with open(ROOT / "test/golden" / name) as f:
