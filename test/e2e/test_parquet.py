@@ -15,6 +15,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(os.environ.get("WEIR_E2E_BINARY", ROOT / "build/asan/weir")).with_name("weir-parquet")
 GOLDEN = ROOT / "test/golden/paimon-by-fluss"
+pytestmark = pytest.mark.skipif("WEIR_E2E_BOOTSTRAP" in os.environ, reason="needs no server, but the build")
 
 NESTED = [
     pa.list_(pa.int32()), pa.list_(pa.list_(pa.string())), pa.map_(pa.string(), pa.float64()),

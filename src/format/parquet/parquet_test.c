@@ -463,6 +463,45 @@ static void damage_of_any_byte_breaks_nothing(void **state)
     drop_sheet(&s);
 }
 
+/* The same file with a footer that gives the row group a size of its own. */
+static void change_group_bytes(struct sheet *s, uint64_t plain_bytes)
+{
+    struct err err = {0};
+    struct parquet_footer footer;
+    struct parquet_writer_options options = parquet_writer_options_usual();
+    uint32_t len = load_u32(s->file.ptr + s->file.len - 8);
+    struct slice bytes = slice_of(s->file.ptr + s->file.len - 8 - len, len);
+    MUST(parquet_footer_parse(&s->arena, bytes, s->file.len, &footer, &err));
+    struct parquet_chunk *chunk = &footer.groups[0].chunks[0];
+    struct parquet_chunk_meta meta = {.start = chunk->start,
+                                      .data_start = chunk->start,
+                                      .entries = chunk->entries,
+                                      .packed_bytes = chunk->packed_bytes,
+                                      .plain_bytes = plain_bytes};
+    struct parquet_group_meta group = {footer.groups[0].rows, &meta};
+    s->file.len -= 8 + len;
+    parquet_footer_put(&s->file, &footer.schema, &group, 1, &options);
+}
+
+static void any_size_of_a_row_group_is_taken_for_a_hint(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[] = {0, 1, 1 << 30, INT64_MAX, UINT64_MAX};
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        struct err err = {0};
+        struct sheet s = {0};
+        struct datum v[100];
+        uint32_t count;
+        struct column_builder *b = add_column(&s, "c", "INT");
+        add(b, (struct datum){.i64 = 7});
+        write_sheet(&s, NULL);
+        change_group_bytes(&s, sizes[i]);
+        MUST(read_as(&s, s.columns[0], PARQUET_BY_NAME, v, &count, &err));
+        assert_true(count == 1 && v[0].i64 == 7);
+        drop_sheet(&s);
+    }
+}
+
 static void other_formats_are_refused_by_name(void **state)
 {
     (void)state;
@@ -555,5 +594,6 @@ TESTS("format.parquet", TEST(columns_that_the_file_does_not_have_are_null),
       TEST(statistics_are_exact_or_not_there), TEST(a_column_of_nulls_has_no_bounds),
       TEST(few_distinct_values_make_a_small_file), TEST(memory_of_a_writer_is_bounded_by_its_row_group),
       TEST(what_the_sink_says_comes_back), TEST(every_cut_off_file_is_refused), TEST(damage_of_any_byte_breaks_nothing),
-      TEST(other_formats_are_refused_by_name), TEST(lists_without_a_group_for_items_are_read),
-      TEST(nested_fields_have_the_ids_that_readers_expect), TEST(properties_of_the_footer_come_back))
+      TEST(any_size_of_a_row_group_is_taken_for_a_hint), TEST(other_formats_are_refused_by_name),
+      TEST(lists_without_a_group_for_items_are_read), TEST(nested_fields_have_the_ids_that_readers_expect),
+      TEST(properties_of_the_footer_come_back))

@@ -168,7 +168,7 @@ static uint32_t rows_of_slice(const struct parquet_reader *r, uint32_t row_count
     if (!rows)
         return 0;
     const struct parquet_group *g = &r->footer.groups[r->group - 1];
-    uint64_t row_bytes = g->plain_bytes / (uint64_t)g->rows + 1;
+    uint64_t row_bytes = MAX(g->plain_bytes / (uint64_t)g->rows, (uint64_t)1); /* the footer may say anything */
     return (uint32_t)MIN(rows, MAX(SLICE_BYTES_USUAL / row_bytes, (uint64_t)1));
 }
 
