@@ -96,7 +96,7 @@ static void put_mantissa(struct buf *out, const struct digits *d, bool always_po
 
 static void put_shortest(struct buf *out, double value, bool single)
 {
-    struct digits d;
+    struct digits d = {0};
     if (put_special(out, value))
         return;
     shortest(&d, value, single, 1);
@@ -110,7 +110,7 @@ static void put_shortest(struct buf *out, double value, bool single)
 
 static void put_java(struct buf *out, double value, bool single)
 {
-    struct digits d;
+    struct digits d = {0};
     if (put_special(out, value))
         return;
     shortest(&d, value, single, 2);
@@ -240,7 +240,7 @@ static bool plain_text(struct slice text, char copy[NUMBER_TEXT_MAX + 1])
     if (text.len == 0 || text.len > NUMBER_TEXT_MAX)
         return false;
     for (size_t i = 0; i < text.len; i++)
-        if (!memchr("0123456789+-.eE", text.ptr[i], 15))
+        if (!text.ptr[i] || !strchr("0123456789+-.eE", text.ptr[i]))
             return false;
     memcpy(copy, text.ptr, text.len);
     copy[text.len] = 0;

@@ -99,7 +99,7 @@ bool slot_decode(struct source *s, const struct type *type, const uint8_t *slot,
         out->boolean = *slot != 0;
         return true;
     case TYPE_TINYINT:
-        out->i64 = (int8_t)*slot;
+        out->i64 = signed_byte(*slot);
         return true;
     case TYPE_SMALLINT:
         out->i64 = (int16_t)load_u16(slot);
@@ -229,7 +229,7 @@ bool aligned_decode(struct source *s, const struct type *row, struct slice bytes
     struct datum dropped;
     const uint8_t *header = reader_take(&r, header_bytes(row->field_count));
     const uint8_t *slots = reader_take(&r, (size_t)8 * row->field_count);
-    if (!reader_ok(&r))
+    if (!reader_ok(&r) || !header)
         return source_fail(s, "an aligned row is cut off");
     for (uint32_t i = 0; i < row->field_count; i++) {
         struct datum *out = place_of(places, i, values, &dropped);

@@ -45,7 +45,7 @@ bool compacted_field_decode(struct source *s, struct reader *r, const struct typ
         out->boolean = reader_u8(r) != 0;
         return true;
     case TYPE_TINYINT:
-        out->i64 = (int8_t)reader_u8(r);
+        out->i64 = signed_byte(reader_u8(r));
         return true;
     case TYPE_SMALLINT:
         out->i64 = (int16_t)reader_u16(r);
@@ -90,7 +90,7 @@ bool compacted_decode(struct source *s, const struct type *row, struct slice byt
     struct reader r = reader_of(bytes);
     struct datum dropped;
     const uint8_t *nulls = reader_take(&r, (row->field_count + 7) / 8);
-    if (!reader_ok(&r))
+    if (!reader_ok(&r) || (row->field_count > 0 && !nulls))
         return source_fail(s, "a compacted row is cut off");
     for (uint32_t i = 0; i < row->field_count; i++) {
         struct datum *out = place_of(places, i, values, &dropped);

@@ -70,7 +70,7 @@ static bool field_decode(struct source *s, struct reader *lengths, struct reader
         out->boolean = reader_u8(r) != 0;
         break;
     case TYPE_TINYINT:
-        out->i64 = (int8_t)reader_u8(r);
+        out->i64 = signed_byte(reader_u8(r));
         break;
     case TYPE_SMALLINT:
         out->i64 = (int16_t)reader_u16(r);
@@ -109,7 +109,7 @@ bool indexed_decode(struct source *s, const struct type *row, struct slice bytes
     struct datum dropped;
     const uint8_t *nulls = reader_take(&r, (row->field_count + 7) / 8);
     struct reader lengths = reader_of(reader_slice(&r, lengths_bytes(row)));
-    if (!reader_ok(&r))
+    if (!reader_ok(&r) || (row->field_count > 0 && !nulls))
         return source_fail(s, "an indexed row is cut off");
     for (uint32_t i = 0; i < row->field_count; i++) {
         struct datum *out = place_of(places, i, values, &dropped);

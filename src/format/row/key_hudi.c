@@ -63,6 +63,7 @@ static bool text_put(struct sink *s, const struct type *type, const struct datum
 static uint32_t take_code_point(struct slice *text)
 {
     static const uint8_t masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    ASSERT(text->ptr && text->len > 0);
     size_t len = slice_utf8_sequence(*text);
     uint32_t point = len ? text->ptr[0] & masks[len] : 0xfffd;
     for (size_t i = 1; i < len; i++)
@@ -90,8 +91,7 @@ static uint32_t java_hash(struct slice text)
 /* Several columns are joined by commas in Hudi, with two words for what has no text. */
 static bool is_ambiguous(struct slice text)
 {
-    return memchr(text.ptr ? (const void *)text.ptr : "", ',', text.len) || slice_is(text, "__null__") ||
-           slice_is(text, "__empty__");
+    return text.ptr && (memchr(text.ptr, ',', text.len) || slice_is(text, "__null__") || slice_is(text, "__empty__"));
 }
 
 static bool column_hash(struct sink *s, const struct type *type, const struct datum *value, bool alone, uint32_t *hash)

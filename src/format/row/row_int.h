@@ -81,6 +81,11 @@ static inline struct datum *place_of(const int32_t *places, uint32_t i, struct d
     return places[i] < 0 ? dropped : &values[places[i]];
 }
 
+static inline int64_t signed_byte(uint8_t byte)
+{
+    return (int64_t)(byte ^ 0x80u) - 0x80;
+}
+
 static inline bool nanos_are_valid(int64_t nanos)
 {
     return nanos >= 0 && nanos <= 999999;

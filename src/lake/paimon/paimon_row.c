@@ -69,7 +69,7 @@ enum err_code paimon_stats_encode(const struct type *row, const struct paimon_st
 enum err_code paimon_stats_decode(const struct type *row, struct slice bytes, struct arena *arena,
                                   struct paimon_stats *stats, struct err *err)
 {
-    struct datum parts[3];
+    struct datum parts[3] = {0};
     struct paimon_stats read = {ARENA_NEW_ARRAY(arena, struct datum, row->field_count),
                                 ARENA_NEW_ARRAY(arena, struct datum, row->field_count),
                                 ARENA_NEW_ARRAY(arena, int64_t, row->field_count)};
