@@ -74,8 +74,9 @@ static void decode_segments(struct reader *r, struct log_checkpoint *checkpoint)
         segment.size = reader_u64(r);
         segment.max_timestamp_ms = (int64_t)reader_u64(r);
         segment.index_count = reader_u32(r);
-        if (segment.base_offset != next || segment.next_offset < next || segment.size > LOG_SEGMENT_BYTES_MAX ||
-            segment.index_count > segment.size || segment.max_timestamp_ms > checkpoint->max_timestamp_ms)
+        if (segment.base_offset != next || segment.next_offset < next || segment.next_offset - next > INT32_MAX ||
+            segment.size > LOG_SEGMENT_BYTES_MAX || segment.index_count > segment.size ||
+            segment.max_timestamp_ms > checkpoint->max_timestamp_ms)
             reader_fail(r);
         next = segment.next_offset;
         vec_push(&checkpoint->segments, segment);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 
 enum { RESERVE_STEP_MIN = 64 << 10, RESERVE_STEP_MAX = 4 << 20 };
+/* Appends of fewer bytes go into zeros that were written before. */
+enum { SMALL_APPEND_BYTES = 16 << 10, ZEROS_STEP = 128 << 10, ZEROS_BYTES = 16 << 10 };
 
 static char *path_of(const char *dir, int64_t base_offset, const char *ext)
 {
@@ -68,21 +70,45 @@ void log_segment_note(struct log_segment *segment, const struct log_head *batch,
     segment->max_timestamp_ms = MAX(segment->max_timestamp_ms, batch->timestamp_ms);
 }
 
+static enum err_code write_zeros(struct log_segment *segment, uint64_t from, uint64_t to, struct err *err)
+{
+    static const uint8_t zeros[ZEROS_BYTES];
+    struct slice pieces[ZEROS_STEP / ZEROS_BYTES + SMALL_APPEND_BYTES / ZEROS_BYTES + 1];
+    size_t count = 0;
+    for (uint64_t left = to - from; left; left -= pieces[count++].len) {
+        ASSERT(count < ARRAY_LEN(pieces));
+        pieces[count] = slice_of(zeros, (size_t)MIN(left, ZEROS_BYTES));
+    }
+    return os_file_writev(segment->file, from, pieces, count, err);
+}
+
+/* A sync of bytes that overwrite zeros has no new size and no new extents to write: it costs about half as much, which
+ * counts when appends are small. Large ones would only write everything twice. */
+static enum err_code reserve_spare(struct log_segment *segment, uint64_t size, uint64_t size_max, uint64_t *reserved,
+                                   struct err *err)
+{
+    bool small = size - segment->size < SMALL_APPEND_BYTES;
+    uint64_t from = segment->allocated;
+    uint64_t step = small ? ZEROS_STEP : MIN(MAX(segment->size, RESERVE_STEP_MIN), RESERVE_STEP_MAX);
+    *reserved = MAX(size, MIN(from + step, size_max));
+    if (small)
+        return write_zeros(segment, from, *reserved, err);
+    return os_file_allocate(segment->file, from, *reserved - from, err);
+}
+
 enum err_code log_segment_reserve(struct log_segment *segment, uint64_t size, uint64_t size_max, struct err *err)
 {
     if (size <= segment->allocated)
         return OK;
-    uint64_t step = MIN(MAX(segment->size, RESERVE_STEP_MIN), RESERVE_STEP_MAX);
-    uint64_t wanted = MAX(size, MIN(segment->allocated + step, size_max));
-    uint64_t from = segment->allocated;
+    uint64_t reserved = 0;
     struct err first = {0};
-    enum err_code code = os_file_allocate(segment->file, from, wanted - from, &first);
-    if (code == ERR_DISK_FULL && wanted > size) { /* no room to spare is not yet no room */
-        wanted = size;
-        code = os_file_allocate(segment->file, from, wanted - from, &first);
+    enum err_code code = reserve_spare(segment, size, size_max, &reserved, &first);
+    if (code == ERR_DISK_FULL) { /* no room to spare is not yet no room */
+        reserved = size;
+        code = os_file_allocate(segment->file, segment->allocated, size - segment->allocated, &first);
     }
     if (code != OK)
         return err_set(err, code, "%s", first.text);
-    segment->allocated = wanted;
+    segment->allocated = reserved;
     return OK;
 }
