@@ -81,6 +81,7 @@ struct paimon_schema {
     uint32_t trimmed_key_count;
     uint32_t *partition_keys;
     uint32_t partition_key_count;
+    const struct type *partition_row; /* of the partition keys, with the types on disk */
     struct properties options;
     struct slice comment; /* ptr NULL: none */
     int32_t bucket_count; /* option bucket: -1 = one bucket without a key */
