@@ -157,8 +157,8 @@ static void offsets_that_are_none_are_refused(void **state)
         "{\"version\":1,\"table_id\":7,\"partition_offsets\":[{\"bucket_offsets\":[1]}]}",
         "{\"version\":1,\"table_id\":7,\"partition_offsets\":[{\"partition_id\":-1,\"bucket_offsets\":[1]}]}",
         "{\"version\":1,\"table_id\":7,\"partition_offsets\":[{\"partition_id\":1}]}",
-        "{\"version\":1,\"table_id\":7,\"partition_offsets\":[{\"partition_id\":1,\"bucket_offsets\":[1]},"
-        "{\"partition_id\":1,\"bucket_offsets\":[1]}]}",
+        ("{\"version\":1,\"table_id\":7,\"partition_offsets\":[{\"partition_id\":1,\"bucket_offsets\":[1]},"
+         "{\"partition_id\":1,\"bucket_offsets\":[1]}]}"),
         "{\"version\":1,\"table_id\":7,\"table_id\":7}",
     };
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
