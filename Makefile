@@ -1,5 +1,5 @@
 # One word a task; what a task does stands in CMakePresets.json and tools/. `make help` lists them.
-.PHONY: all demo test test-long unit e2e sim bench fuzz lint docs format tsan clean help
+.PHONY: all demo test test-long unit e2e sim fuzz lint docs format tsan clean help
 .DEFAULT_GOAL := all
 
 all: ## build the binary: build/weir
@@ -24,9 +24,6 @@ e2e: ## the whole system, driven by pyfluss and read by pypaimon; T=kill runs th
 
 sim: ## the simulator: SEED=n repeats one run exactly, without it a handful of seeds
 	@tools/sim.sh $(SEED)
-
-bench: ## the figures beside those of the real Apache Fluss; writes docs/performance.md
-	@tools/bench.sh
 
 fuzz: ## fuzz one parser: F=wire_frame, for SECONDS=60; without F the list of targets
 	@tools/fuzz.sh '$(F)' '$(SECONDS)'

@@ -125,9 +125,9 @@ async def test_upserts_on_a_full_disk_change_nothing_that_was_not_acknowledged(s
     refused = False
     for n in range(200):
         try:
-            for i in range(100):
-                other.upserter.upsert({"id": i, "v": f"{n} {os.urandom(100).hex()}"})
-            await other.upserter.flush()
+            handles = [other.upserter.upsert({"id": i, "v": f"{n} {os.urandom(100).hex()}"}) for i in range(100)]
+            for handle in handles:  # flush() would not tell
+                await handle.wait()
         except Exception:
             refused = True
             break
