@@ -1,0 +1,271 @@
+/* A round of tiering: rows into files, bucket by bucket, then one commit. */
+#include "format/row/row.h"
+#include "lake/paimon/round_int.h"
+
+/* ---- begin ---- */
+
+/* The caller's columns are the table's, in order; the system columns are added here. */
+static enum err_code match_columns(struct paimon_round *r, const struct type ***types, struct err *err)
+{
+    const struct paimon_schema *schema = r->schema;
+    uint32_t system = schema->has_system_columns ? SYSTEM_COLUMN_COUNT : 0;
+    *types = ARENA_NEW_ARRAY(&r->arena, const struct type *, schema->column_count);
+    if (r->options.column_count + system != schema->column_count)
+        return err_set(err, ERR_LAKE, "the lake table has %u columns, the table %u", schema->column_count - system,
+                       r->options.column_count);
+    for (uint32_t i = 0; i < r->options.column_count; i++) {
+        const struct schema_column *given = &r->options.columns[i], *lake = &schema->columns[i];
+        if (!slice_equal(given->name, lake->name) || !lake_type_same(given->type, lake->type))
+            return err_set(err, ERR_LAKE, "the column %.*s of the lake table is another than %.*s",
+                           (int)MIN(lake->name.len, 60), (const char *)lake->name.ptr, (int)MIN(given->name.len, 60),
+                           (const char *)given->name.ptr);
+        (*types)[i] = given->type;
+    }
+    return OK;
+}
+
+static enum err_code begin(struct paimon_round *r, struct err *err)
+{
+    struct paimon_snapshot snapshot;
+    const struct type **types;
+    TRY(paimon_table_refresh(r->table, err));
+    r->schema = r->table->newest;
+    TRY(file_options_read(r->schema, &r->file_options, err));
+    TRY(match_columns(r, &types, err));
+    TRY(layout_make(&r->arena, r->schema, types, &r->layout, err));
+    TRY(snapshot_newest(r->table, &r->arena, &snapshot, err));
+    TRY(table_live(r->table, &snapshot, &r->live, err));
+    r->base_id = snapshot.id;
+    return intent_put(r->table, r->options.rounds_dir, r->names.uuid, err);
+}
+
+enum err_code paimon_round_begin(struct paimon_table *table, const struct paimon_round_options *options,
+                                 struct paimon_round **out, struct err *err)
+{
+    struct paimon_round *r = mem_zalloc(sizeof *r);
+    r->table = table;
+    r->options = *options;
+    os_uuid(table->os, r->names.uuid);
+    enum err_code code = begin(r, err);
+    if (code == OK)
+        *out = r;
+    else
+        paimon_round_destroy(r);
+    return code;
+}
+
+int64_t paimon_round_base(const struct paimon_round *round)
+{
+    return round->base_id;
+}
+
+/* ---- buckets ---- */
+
+static enum err_code partition_bytes(struct paimon_round *r, const struct datum *values, struct slice *out,
+                                     struct err *err)
+{
+    struct buf bytes = {0};
+    ASSERT(!values == !r->schema->partition_key_count);
+    enum err_code code = row_wrap(r->schema->partition_row, values, &bytes, err);
+    if (code == OK)
+        *out = arena_dup(&r->arena, buf_view(&bytes));
+    buf_deinit(&bytes);
+    return code;
+}
+
+/* One more than the greatest of the bucket's live files. */
+static int64_t next_sequence(const struct live *live, struct slice partition, int32_t bucket)
+{
+    int64_t greatest = -1;
+    size_t at = 0;
+    struct slice key;
+    void *value;
+    while (map_next(&live->by_identity, &at, &key, &value)) {
+        const struct entry *e = value;
+        if (e->bucket == bucket && slice_equal(e->partition, partition))
+            greatest = MAX(greatest, e->sequence_max);
+    }
+    return greatest + 1;
+}
+
+static void init_files(struct paimon_round *r, struct paimon_bucket *b, struct data_files *files, const char *prefix)
+{
+    *files = (struct data_files){.table = r->table,
+                                 .layout = &r->layout,
+                                 .options = &r->file_options,
+                                 .names = &r->names,
+                                 .prefix = prefix,
+                                 .partition = b->partition,
+                                 .bucket = b->bucket,
+                                 .source = SOURCE_APPEND,
+                                 .arena = &r->arena};
+}
+
+static struct paimon_bucket *add_bucket(struct paimon_round *r, struct slice partition, int32_t bucket)
+{
+    struct paimon_bucket *b = ARENA_NEW(&r->arena, struct paimon_bucket);
+    b->round = r;
+    b->partition = partition;
+    b->bucket = bucket;
+    b->sequence_base = next_sequence(r->live, partition, bucket);
+    init_files(r, b, &b->data, "data-");
+    init_files(r, b, &b->changelog, "changelog-");
+    b->data.next_sequence = b->sequence_base;
+    if (r->layout.key_count)
+        changes_init(b);
+    vec_push(&r->buckets, b);
+    return b;
+}
+
+enum err_code paimon_round_bucket(struct paimon_round *r, const struct datum *partition, int32_t bucket,
+                                  struct paimon_bucket **out, struct err *err)
+{
+    struct slice bytes;
+    int32_t count = MAX(r->schema->bucket_count, 1);
+    if (bucket < 0 || bucket >= count)
+        return err_set(err, ERR_LAKE, "the lake table has %d buckets, there is no bucket %d", count, bucket);
+    TRY(partition_bytes(r, partition, &bytes, err));
+    for (size_t i = 0; i < r->buckets.len; i++) {
+        struct paimon_bucket *b = r->buckets.ptr[i];
+        if (b->bucket == bucket && slice_equal(b->partition, bytes)) {
+            *out = b;
+            return OK;
+        }
+    }
+    *out = add_bucket(r, bytes, bucket);
+    return OK;
+}
+
+/* ---- memory ---- */
+
+enum err_code round_bound_memory(struct paimon_round *r, struct err *err)
+{
+    uint64_t held = 0, most = 0;
+    struct data_files *largest = NULL;
+    for (size_t i = 0; i < r->buckets.len; i++) {
+        struct data_files *both[] = {&r->buckets.ptr[i]->data, &r->buckets.ptr[i]->changelog};
+        for (size_t k = 0; k < 2; k++) {
+            uint64_t bytes = data_files_held(both[k]);
+            held += bytes;
+            if (bytes > most) {
+                most = bytes;
+                largest = both[k];
+            }
+        }
+    }
+    return held > PAIMON_ROUND_BYTES ? data_files_end(largest, err) : OK;
+}
+
+/* ---- log tables ---- */
+
+static void put_system(struct paimon_round *r, const struct paimon_rows *rows)
+{
+    const struct schema_column *timestamp = &r->schema->columns[r->schema->column_count - 1];
+    int64_t ticks = rows->timestamp_ms * (timestamp->type->precision > 3 ? 1000 : 1);
+    for (int i = 0; i < SYSTEM_COLUMN_COUNT; i++)
+        buf_reset(&r->system[i]);
+    for (uint32_t i = 0; i < rows->row_count; i++) {
+        buf_put_u32(&r->system[0], (uint32_t)rows->fluss_bucket);
+        buf_put_u64(&r->system[1], (uint64_t)rows->base_offset + i);
+        buf_put_u64(&r->system[2], (uint64_t)ticks);
+    }
+}
+
+void round_system_view(const struct paimon_round *r, const struct buf system[SYSTEM_COLUMN_COUNT], uint32_t row_count,
+                       struct column *views)
+{
+    const struct schema_column *columns = &r->schema->columns[r->schema->column_count - SYSTEM_COLUMN_COUNT];
+    for (int i = 0; i < SYSTEM_COLUMN_COUNT; i++)
+        views[i] = (struct column){
+            .type = columns[i].type, .length = row_count, .data = system[i].ptr, .data_len = system[i].len};
+}
+
+enum err_code paimon_bucket_append(struct paimon_bucket *bucket, const struct paimon_rows *rows, struct err *err)
+{
+    struct paimon_round *r = bucket->round;
+    ASSERT(!r->layout.key_count);
+    if (rows->row_count == 0)
+        return OK;
+    struct column *views = mem_alloc(r->layout.column_count * sizeof *views);
+    memcpy(views, rows->columns, r->options.column_count * sizeof *views);
+    if (r->schema->has_system_columns) {
+        put_system(r, rows);
+        round_system_view(r, r->system, rows->row_count, views + r->options.column_count);
+    }
+    enum err_code code = data_files_write(&bucket->data, views, rows->row_count, err);
+    mem_free(views);
+    return code == OK ? round_bound_memory(r, err) : code;
+}
+
+/* ---- the end ---- */
+
+static enum err_code end_bucket(struct paimon_bucket *b, struct err *err)
+{
+    if (b->round->layout.key_count)
+        TRY(changes_flush(b, err));
+    TRY(data_files_end(&b->data, err));
+    return data_files_end(&b->changelog, err);
+}
+
+static void gather(struct paimon_round *r, struct commit *commit)
+{
+    size_t data = 0, changelog = 0;
+    for (size_t i = 0; i < r->buckets.len; i++) {
+        data += r->buckets.ptr[i]->data.done.len;
+        changelog += r->buckets.ptr[i]->changelog.done.len;
+    }
+    commit->entries = ARENA_NEW_ARRAY(&r->arena, const struct entry *, data);
+    commit->changelog = ARENA_NEW_ARRAY(&r->arena, const struct entry *, changelog);
+    for (size_t i = 0; i < r->buckets.len; i++) {
+        const struct paimon_bucket *b = r->buckets.ptr[i];
+        for (size_t k = 0; k < b->data.done.len; k++)
+            commit->entries[commit->entry_count++] = b->data.done.ptr[k];
+        for (size_t k = 0; k < b->changelog.done.len; k++)
+            commit->changelog[commit->changelog_count++] = b->changelog.done.ptr[k];
+    }
+}
+
+enum err_code paimon_round_commit(struct paimon_round *r, const struct properties *properties,
+                                  struct paimon_committed *committed, struct err *err)
+{
+    struct commit commit = {.table = r->table,
+                            .names = &r->names,
+                            .kind = PAIMON_APPEND,
+                            .user = r->options.commit_user ? r->options.commit_user : PAIMON_TIERING_USER,
+                            .properties = properties,
+                            .alone = true,
+                            .base_id = r->base_id};
+    ASSERT(!r->is_over);
+    r->is_over = true;
+    for (size_t i = 0; i < r->buckets.len; i++)
+        TRY(end_bucket(r->buckets.ptr[i], err));
+    gather(r, &commit);
+    enum err_code code = commit_run(&commit, committed, err);
+    r->is_published = commit.published;
+    if (code == OK) {
+        intent_remove(r->table, r->options.rounds_dir, r->names.uuid);
+        r->is_recorded_no_more = true;
+    }
+    return code;
+}
+
+void paimon_round_destroy(struct paimon_round *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; i < r->buckets.len; i++) {
+        struct paimon_bucket *b = r->buckets.ptr[i];
+        data_files_deinit(&b->data, !r->is_published);
+        data_files_deinit(&b->changelog, !r->is_published);
+        if (r->layout.key_count)
+            changes_deinit(b);
+    }
+    /* Where nobody knows whether the snapshot is there, the record stays, and the next start looks. */
+    if (!r->is_published && !r->is_recorded_no_more)
+        intent_remove(r->table, r->options.rounds_dir, r->names.uuid);
+    for (int i = 0; i < SYSTEM_COLUMN_COUNT; i++)
+        buf_deinit(&r->system[i]);
+    vec_deinit(&r->buckets);
+    arena_deinit(&r->arena);
+    mem_free(r);
+}
