@@ -325,3 +325,9 @@ uint64_t os_open_files_max(struct os *os)
 {
     return os->process->open_files_max(os);
 }
+
+void os_step(struct os *os, const char *name)
+{
+    if (os->process->step)
+        os->process->step(os, name);
+}

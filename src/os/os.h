@@ -198,4 +198,11 @@ int64_t os_cpu_ns(struct os *os);
 /* Raises the limit on open descriptors as far as the system lets us, and gives it. */
 uint64_t os_open_files_max(struct os *os);
 
+/* A named place in work that a crash must not harm, "tier.prepared". The machine passes it; a second machine ends the
+ * process there at the nth time, as kill -9 does, and a simulator may crash there. So tests can restart at each. */
+void os_step(struct os *os, const char *name);
+/* That machine. at is "NAME" or "NAME:NTH", borrowed. To be given to mem_free when nothing uses it any more.
+ * errors: INVALID_ARGUMENT. */
+MUST_CHECK enum err_code os_real_until_step(const char *at, struct os **os, struct err *err);
+
 #endif

@@ -130,6 +130,7 @@ struct os_process_ops {
     uint64_t (*resident_bytes)(struct os *os);
     int64_t (*cpu_ns)(struct os *os);
     uint64_t (*open_files_max)(struct os *os);
+    void (*step)(struct os *os, const char *name); /* NULL: steps are passed */
 };
 
 #endif

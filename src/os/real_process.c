@@ -102,5 +102,5 @@ static uint64_t process_open_files_max(struct os *os)
 
 const struct os_process_ops real_process_ops = {
     process_write_fd,       process_read_stdin, process_is_terminal,    process_pid,
-    process_resident_bytes, process_cpu_ns,     process_open_files_max,
+    process_resident_bytes, process_cpu_ns,     process_open_files_max, NULL,
 };

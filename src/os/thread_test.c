@@ -223,8 +223,41 @@ static void the_process_knows_what_it_costs(void **state)
     assert_true(os_open_files_max(os_real()) >= 64);
 }
 
+/* How a process that passes a step three times ends. */
+static int status_of_three_steps(const char *at)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        struct os *os;
+        if (os_real_until_step(at, &os, NULL) != OK)
+            _exit(99);
+        for (int i = 0; i < 3; i++) {
+            os_step(os, "test.here");
+            os_step(os, "test.elsewhere");
+        }
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void a_process_ends_at_the_step_that_was_asked_for(void **state)
+{
+    (void)state;
+    assert_int_equal(status_of_three_steps("test.here"), -SIGKILL);
+    assert_int_equal(status_of_three_steps("test.here:3"), -SIGKILL);
+    assert_int_equal(status_of_three_steps("test.here:4"), 0);
+    assert_int_equal(status_of_three_steps("test.her"), 0);
+    struct os *os;
+    MUST_FAIL(ERR_INVALID_ARGUMENT, os_real_until_step("", &os, &err));
+    MUST_FAIL(ERR_INVALID_ARGUMENT, os_real_until_step(":1", &os, &err));
+    MUST_FAIL(ERR_INVALID_ARGUMENT, os_real_until_step("a:0", &os, &err));
+    os_step(os_real(), "test.here");
+}
+
 TESTS("os.thread", TEST(a_mutex_keeps_others_out_and_a_condition_wakes), TEST(a_wait_ends_at_its_deadline),
       TEST(a_signal_before_the_deadline_is_told_from_it), TEST(clocks_go_forward_and_sleep_sleeps),
       TEST(random_bytes_and_uuids_differ), TEST(stop_signals_go_to_the_callback_and_end_nothing),
       TEST(standard_output_takes_all_and_says_when_nobody_reads), TEST(standard_input_is_read_to_its_end),
-      TEST(the_process_knows_what_it_costs))
+      TEST(the_process_knows_what_it_costs), TEST(a_process_ends_at_the_step_that_was_asked_for))
