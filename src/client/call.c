@@ -40,6 +40,7 @@ enum err_code call_wait(struct client *client, struct call *call, int64_t deadli
 {
     while (!call->done) {
         ASSERT(call->conn);
+        TRY(client_check_cancelled(client, err));
         if (os_mono_ns(client->os) >= deadline_ns)
             return err_set(err, ERR_DEADLINE, "%s: no answer from %s", wire_api_name((int16_t)call->key),
                            call->conn->name);

@@ -46,6 +46,8 @@ MUST_CHECK enum err_code client_open(const struct client_options *options, struc
 void client_close(struct client *client); /* NULL is fine; tables, writers and scanners must be gone */
 /* No call ends later (os_mono_ns); INT64_MAX: no such limit, the state at first. */
 void client_deadline(struct client *client, int64_t mono_ns);
+/* Whatever waits in the client, and every wait that comes, ends with SHUTTING_DOWN; again with false. thread: any. */
+void client_cancel(struct client *client, bool on);
 struct os *client_os(const struct client *client);
 
 enum client_role { CLIENT_COORDINATOR, CLIENT_TABLET }; /* whom to ask: the coordinator, or any tablet server */
@@ -251,6 +253,7 @@ struct client_batch {
     int64_t next_offset;  /* of the batch behind; what is read is complete up to here (or to the bucket's stop) */
     int64_t timestamp_ms; /* commit time of the batch */
     int64_t high_watermark;
+    size_t bytes;      /* of the batch in the log, or of the asked columns of it */
     int32_t schema_id; /* as it was written */
     /* Row i has offset base_offset + i. Columns are those asked for, of the table's schema: what the batch's own schema
      * lacks is null. count 0: a batch without rows, which is progress all the same. */

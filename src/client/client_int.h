@@ -61,6 +61,7 @@ struct client {
     struct os *os;
     int64_t timeout_ns;
     int64_t deadline_ns; /* INT64_MAX: none */
+    unsigned cancelled;  /* atomic */
     char software[64];
     struct os_poller *poller;
     bool adopted;             /* one connection, which was given */
@@ -104,6 +105,8 @@ MUST_CHECK enum err_code call_answer(struct conn *conn, struct buf *frame, struc
 
 /* Waits for whatever comes first, on all connections, until the deadline. */
 void client_pump(struct client *client, int64_t deadline_ns);
+/* errors: SHUTTING_DOWN after client_cancel. */
+MUST_CHECK enum err_code client_check_cancelled(const struct client *client, struct err *err);
 int64_t client_limit(const struct client *client); /* when a call that starts now must have ended */
 bool client_expired(const struct client *client);
 /* Sleeps a little, more each time (*backoff_ns is 0 at first); false when the deadline leaves no time. Connections are

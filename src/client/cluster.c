@@ -11,6 +11,19 @@ void client_pump(struct client *client, int64_t deadline_ns)
         conn_event(events[i].tag, events[i].ready);
 }
 
+void client_cancel(struct client *client, bool on)
+{
+    __atomic_store_n(&client->cancelled, on, __ATOMIC_RELEASE);
+    os_poller_wake(client->poller);
+}
+
+enum err_code client_check_cancelled(const struct client *client, struct err *err)
+{
+    if (__atomic_load_n(&client->cancelled, __ATOMIC_ACQUIRE))
+        return err_set(err, ERR_SHUTTING_DOWN, "the wait for an answer was ended");
+    return OK;
+}
+
 int64_t client_limit(const struct client *client)
 {
     return MIN(os_mono_ns(client->os) + client->timeout_ns, client->deadline_ns);
@@ -27,9 +40,9 @@ bool client_backoff(struct client *client, int64_t *backoff_ns, int64_t deadline
     int64_t until = os_mono_ns(client->os) + *backoff_ns;
     if (until >= deadline_ns)
         return false;
-    while (os_mono_ns(client->os) < until)
+    while (os_mono_ns(client->os) < until && client_check_cancelled(client, NULL) == OK)
         client_pump(client, until);
-    return true;
+    return client_check_cancelled(client, NULL) == OK;
 }
 
 /* ---- nodes ---- */

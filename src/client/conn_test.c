@@ -299,9 +299,40 @@ static void nobody_listening_is_unreachable(void **state)
     MUST_FAIL(ERR_UNREACHABLE, client_open(&options, &client, &err));
 }
 
-TESTS("client.conn", TEST(a_call_brings_its_answer), TEST(the_highest_common_version_is_taken),
-      TEST(a_call_that_is_not_listed_is_refused_by_name), TEST(the_servers_error_keeps_its_code_and_text),
-      TEST(answers_out_of_order_find_their_calls), TEST(an_answer_that_nobody_waits_for_is_dropped),
-      TEST(the_clients_deadline_bounds_a_call), TEST(bytes_that_are_no_answer_end_the_connection),
-      TEST(a_body_that_is_no_message_fails_the_call_alone), TEST(a_connection_cut_at_any_byte_is_closed_or_answered),
-      TEST(a_peer_that_closes_at_once_is_an_error_of_open), TEST(nobody_listening_is_unreachable))
+static void tell_nodes_only(struct peer *peer, const struct wire_request_header *header, struct slice body)
+{
+    (void)body;
+    if (header->key == WIRE_GET_METADATA)
+        tell_nodes(peer, header);
+}
+
+static void cancel_soon(void *arg)
+{
+    os_sleep_ns(os_real(), 20000000);
+    client_cancel(arg, true);
+}
+
+static void a_wait_ends_when_another_thread_cancels_it(void **state)
+{
+    (void)state;
+    struct peer peer = {.handle = tell_nodes_only};
+    struct client *client = open_client(&peer);
+    struct os_thread *thread;
+    bool exists;
+    MUST(os_thread_start(os_real(), "cancel", cancel_soon, client, &thread, &err));
+    MUST_FAIL(ERR_SHUTTING_DOWN, client_database_exists(client, SLICE("fluss"), &exists, &err));
+    os_thread_join(thread);
+    MUST_FAIL(ERR_SHUTTING_DOWN, client_database_exists(client, SLICE("fluss"), &exists, &err));
+    client_cancel(client, false);
+    client_deadline(client, os_mono_ns(os_real()) + 20000000);
+    MUST_FAIL(ERR_DEADLINE, client_database_exists(client, SLICE("fluss"), &exists, &err));
+    done(client, &peer);
+}
+
+TESTS("client.conn", TEST(a_call_brings_its_answer), TEST(a_wait_ends_when_another_thread_cancels_it),
+      TEST(the_highest_common_version_is_taken), TEST(a_call_that_is_not_listed_is_refused_by_name),
+      TEST(the_servers_error_keeps_its_code_and_text), TEST(answers_out_of_order_find_their_calls),
+      TEST(an_answer_that_nobody_waits_for_is_dropped), TEST(the_clients_deadline_bounds_a_call),
+      TEST(bytes_that_are_no_answer_end_the_connection), TEST(a_body_that_is_no_message_fails_the_call_alone),
+      TEST(a_connection_cut_at_any_byte_is_closed_or_answered), TEST(a_peer_that_closes_at_once_is_an_error_of_open),
+      TEST(nobody_listening_is_unreachable))

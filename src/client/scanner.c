@@ -129,6 +129,7 @@ enum err_code client_scanner_next(struct client_scanner *scanner, struct client_
     struct client *client = scanner->table->client;
     for (;;) {
         bool took, was_empty = false;
+        TRY(client_check_cancelled(client, err));
         client_pump(client, 0);
         TRY(scanner_take(scanner, &took, &was_empty, err));
         TRY(scanner_ask(scanner, err));

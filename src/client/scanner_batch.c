@@ -84,6 +84,7 @@ enum err_code chunk_next(struct client_scanner *scanner, struct chunk *chunk, st
         .next_offset = log_batch_next_offset(&header),
         .timestamp_ms = header.commit_timestamp_ms,
         .high_watermark = part->high_watermark,
+        .bytes = bytes.len,
         .schema_id = header.schema_id,
     };
     if (header.record_count)
