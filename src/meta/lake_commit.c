@@ -2,7 +2,8 @@
  *
  * The list of a table grows at its end; the last entry is the latest. An entry whose offsets are behind the latest's in
  * any bucket (a worker that was believed lost and comes back, or the readable snapshot of a table with deletion
- * vectors, which is registered late) goes before it: taking it for the latest would tier rows twice. */
+ * vectors, which is registered late) goes before it: taking it for the latest would tier rows twice. So does one with
+ * the same offsets and a lower id, which a compaction has overtaken. */
 #include "meta/meta_int.h"
 
 /* One commit under way. */
@@ -276,6 +277,13 @@ static enum err_code repeat(struct change *change, struct lake_entry *entry, str
     return OK;
 }
 
+/* Of two snapshots with the same offsets, a round's and a compaction's, the one with the lower id is older. */
+static bool is_older(const struct change *change, const struct lake_entry *latest)
+{
+    return lake_offsets_behind(change->tiered, latest->tiered) ||
+           (change->commit->snapshot_id < latest->snapshot_id && lake_offsets_equal(change->tiered, latest->tiered));
+}
+
 static enum err_code commit_locked(struct change *change, struct err *err)
 {
     struct meta *meta = change->meta;
@@ -287,7 +295,7 @@ static enum err_code commit_locked(struct change *change, struct err *err)
     if (known >= 0)
         return repeat(change, entry_at(change, (size_t)known), err);
     size_t count = entry_count(change);
-    change->before_latest = count && lake_offsets_behind(change->tiered, entry_at(change, count - 1)->tiered);
+    change->before_latest = count && is_older(change, entry_at(change, count - 1));
     decide_retention(change);
     TRY(store(change, err));
     struct lake gone = {0};

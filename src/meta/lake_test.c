@@ -381,6 +381,21 @@ static void a_file_that_two_snapshots_name_stays_with_the_second(void **state)
     assert_snapshot(LAKE_LATEST, 0, 2, offsets_of(1, 1, 1));
 }
 
+/* The compaction of a round's snapshot is told before the round itself is. */
+static void of_equal_offsets_the_higher_id_is_the_latest(void **state)
+{
+    (void)state;
+    struct slice path = prepare(1, 1, 1);
+    commit(2, path);
+    commit(1, path);
+    for (int round = 0; round < 2; round++) {
+        assert_snapshot(LAKE_LATEST, 0, 2, offsets_of(1, 1, 1));
+        assert_snapshot(LAKE_READABLE, 0, 2, offsets_of(1, 1, 1));
+        meta_bed_again(&bed, BED_CRASH);
+    }
+    assert_true(is_there(path));
+}
+
 static void only_paths_of_the_table_are_believed(void **state)
 {
     (void)state;
@@ -523,8 +538,9 @@ TESTS("meta.lake", TEST(golden_offsets_are_written_as_they_were_read), TEST(an_o
       TEST(the_readable_snapshot_stays_until_a_newer_one_is_readable),
       TEST(the_earliest_to_keep_is_kept_with_what_follows), TEST(a_repeated_commit_changes_nothing_and_deletes_nothing),
       TEST(a_found_snapshot_becomes_readable_when_told_again), TEST(one_snapshot_with_two_offset_vectors_is_refused),
-      TEST(older_offsets_never_become_the_latest), TEST(a_file_that_two_snapshots_name_stays_with_the_second),
-      TEST(only_paths_of_the_table_are_believed), TEST(a_path_from_before_the_directory_moved_is_understood),
+      TEST(older_offsets_never_become_the_latest), TEST(of_equal_offsets_the_higher_id_is_the_latest),
+      TEST(a_file_that_two_snapshots_name_stays_with_the_second), TEST(only_paths_of_the_table_are_believed),
+      TEST(a_path_from_before_the_directory_moved_is_understood),
       TEST(a_commit_after_the_drop_is_refused_and_leaves_nothing), TEST(the_old_form_brings_offsets_in_the_request),
       TEST(progress_only_grows), TEST(of_files_that_no_snapshot_took_the_oldest_go),
       TEST(the_list_of_snapshots_is_bounded))
