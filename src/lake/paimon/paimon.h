@@ -47,6 +47,13 @@ struct paimon_place {
     struct slice table;
 };
 
+/* The directory that a file-system catalog's options name: those of options that begin with prefix, metastore
+ * ("filesystem", or not there) and warehouse (a path from the root, or a file: URI). Borrowed from options.
+ * errors: INVALID_CONFIG_EXCEPTION no warehouse, or one relative to nobody knows what; NOT_SUPPORTED another metastore
+ * or file system. */
+MUST_CHECK enum err_code paimon_warehouse(const struct properties *options, const char *prefix, struct slice *directory,
+                                          struct err *err);
+
 enum paimon_existing {
     PAIMON_MUST_BE_EMPTY, /* CREATE TABLE: a table that is there must fit, and must have no snapshot */
     PAIMON_MAY_HOLD_ROWS  /* ALTER TABLE ... enable the lake: it must fit */
@@ -243,6 +250,7 @@ struct paimon_compaction;
 struct paimon_compaction_options {
     struct paimon_compaction_policy policy;
     struct slice rounds_dir; /* as in paimon_round_options */
+    const unsigned *cancel;  /* read now and then, atomically: not 0 ends the run with SHUTTING_DOWN; or NULL */
 };
 
 /* Chooses the bucket that needs it most, by size-tiered rules (primary key: Paimon's universal compaction).
