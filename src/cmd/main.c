@@ -1,24 +1,17 @@
+/* weir: finds the verb, reads its arguments, runs it. */
 #include "cmd/cmd_int.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
-struct verb {
-    const char *name;
-    int (*run)(struct os *os, int argc, char **argv);
-    const char *help;
+/* clang-format off */
+static const struct cmd_verb verbs[] = {
+    {"server", "[OPTION ...]", "serve the tables of a data directory", NULL, "", NULL, cmd_server},
+#define VERB(name, args, options, summary, help) {#name, args, summary, help, options, cmd_##name, NULL},
+#include "cmd/verbs.def"
+#undef VERB
 };
-
-static const struct verb verbs[] = {
-    {"server", cmd_server, "serve the tables of a data directory"},
-};
-
-static int usage(FILE *out, int code)
-{
-    fputs("usage: weir VERB [ARGUMENT ...]     weir VERB --help tells more\n\n", out);
-    for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
-        fprintf(out, "  %-10s %s\n", verbs[i].name, verbs[i].help);
-    return code;
-}
+/* clang-format on */
 
 void cmd_error(const struct err *err)
 {
@@ -28,18 +21,137 @@ void cmd_error(const struct err *err)
         fprintf(stderr, "  %s\n", remedy);
 }
 
-int main(int argc, char **argv)
+int cmd_exit_code(enum err_code code)
 {
-    if (argc == 2 && !strcmp(argv[1], "--version")) {
-        puts("weir " WEIR_VERSION);
+    switch (code) {
+    case OK:
+        return EXIT_YES;
+    case ERR_UNREACHABLE:
+    case ERR_CLOSED:
+    case ERR_NETWORK_EXCEPTION:
+        return EXIT_UNREACHABLE;
+    case ERR_DEADLINE:
+    case ERR_REQUEST_TIME_OUT:
+        return EXIT_UNKNOWN;
+    case ERR_NOT_FOUND:
+    case ERR_ALREADY_EXISTS:
+    case ERR_DATABASE_NOT_EXIST:
+    case ERR_DATABASE_NOT_EMPTY:
+    case ERR_DATABASE_ALREADY_EXIST:
+    case ERR_TABLE_NOT_EXIST:
+    case ERR_TABLE_ALREADY_EXIST:
+    case ERR_LAKE_TABLE_ALREADY_EXIST:
+    case ERR_LAKE_SNAPSHOT_NOT_EXIST:
+    case ERR_LAKE_STORAGE_NOT_CONFIGURED_EXCEPTION:
+    case ERR_NOT_YET:
+    case ERR_NOT_EQUAL:
+        return EXIT_NO;
+    case ERR_INVALID_ARGUMENT:
+    case ERR_NOT_SUPPORTED:
+    case ERR_UNSUPPORTED_VERSION:
+    case ERR_INVALID_TABLE_EXCEPTION:
+    case ERR_INVALID_DATABASE_EXCEPTION:
+    case ERR_INVALID_CONFIG_EXCEPTION:
+    case ERR_NON_PRIMARY_KEY_TABLE_EXCEPTION:
+        return EXIT_USAGE;
+    default:
+        return EXIT_FAULT;
+    }
+}
+
+int cmd_fail(const struct err *err)
+{
+    cmd_error(err);
+    return cmd_exit_code(err->code);
+}
+
+void cmd_try(const struct cmd *cmd, const char *fmt, ...)
+{
+    va_list args;
+    if (!cmd->terminal || cmd->format != FORMAT_TABLE)
+        return;
+    va_start(args, fmt);
+    fputs("try: weir ", stdout);
+    vprintf(fmt, args);
+    putchar('\n');
+    fflush(stdout);
+    va_end(args);
+}
+
+void cmd_note(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vfprintf(stderr, fmt, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+static int usage(FILE *out, int code)
+{
+    fputs("usage: weir VERB [ARGUMENT ...]     weir VERB --help tells more\n\n", out);
+    for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
+        fprintf(out, "  %-8s %s\n", verbs[i].name, verbs[i].summary);
+    fputs("\nA running server is found at 127.0.0.1:9123, or with --bootstrap HOST:PORT. Tables are named "
+          "[DATABASE.]TABLE,\n"
+          "the database is fluss if none is given. Output: -o table|json|jsonl|csv (a table on a terminal, jsonl in a "
+          "pipe).\n"
+          "Exit codes: 0 yes, 1 no (not found, not equal), 2 could not tell in time, 64 usage, 69 no server, 70 our "
+          "fault.\n",
+          out);
+    return code;
+}
+
+static int unknown_verb(const char *name)
+{
+    const char *names[ARRAY_LEN(verbs) + 1] = {0};
+    for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
+        names[i] = verbs[i].name;
+    const char *nearest = cmd_nearest(name, names);
+    if (nearest)
+        cmd_note("E-USAGE: weir has no verb %s; did you mean %s?\n  see: weir --help", name, nearest);
+    else
+        cmd_note("E-USAGE: weir has no verb %s\n  see: weir --help", name);
+    return EXIT_USAGE;
+}
+
+static bool wants_help(int argc, char **argv)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
+            return true;
+    return false;
+}
+
+static int run(const struct cmd_verb *verb, int argc, char **argv)
+{
+    struct err err = {0};
+    struct cmd cmd = {.os = os_real(), .verb = verb};
+    if (verb->raw)
+        return verb->raw(cmd.os, argc, argv);
+    if (wants_help(argc, argv)) {
+        cmd_help(verb);
         return EXIT_YES;
     }
-    if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+    int code = EXIT_USAGE;
+    if (cmd_read_args(&cmd, argc, argv, &err) == OK)
+        code = verb->run(&cmd);
+    else
+        cmd_note("%s: %s\n  see: weir %s --help", err_user_code(err.code), err.text, verb->name);
+    client_close(cmd.client);
+    mem_free(cmd.args);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return usage(stderr, EXIT_USAGE);
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
         return usage(stdout, EXIT_YES);
-    for (size_t i = 0; argc > 1 && i < ARRAY_LEN(verbs); i++)
-        if (!strcmp(argv[1], verbs[i].name))
-            return verbs[i].run(os_real(), argc - 2, argv + 2);
-    if (argc > 1)
-        fprintf(stderr, "E-USAGE: weir has no verb %s\n", argv[1]);
-    return usage(stderr, EXIT_USAGE);
+    const char *name = !strcmp(argv[1], "--version") ? "version" : argv[1];
+    for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
+        if (!strcmp(name, verbs[i].name))
+            return run(&verbs[i], argc - 2, argv + 2);
+    return unknown_verb(argv[1]);
 }

@@ -1,0 +1,182 @@
+/* weir tables: every table, how many rows it holds hot and in the lake, and how far the lake is behind. */
+#include "cmd/cmd_int.h"
+
+static const struct printer_column columns[] = {
+    {SLICE("table"), {0}, false},   {SLICE("kind"), {0}, false}, {SLICE("buckets"), {0}, true},
+    {SLICE("rows"), {0}, true},     {SLICE("lake"), {0}, false}, {SLICE("lake_rows"), {0}, true},
+    {SLICE("lag_rows"), {0}, true}, {SLICE("lag_s"), {0}, true}, {SLICE("state"), {0}, false},
+    {SLICE("why"), {0}, false},
+};
+
+struct facts {
+    int64_t rows;      /* -1: the server could not count */
+    int64_t lake_rows; /* -1: not known */
+    int64_t lag_rows;  /* -1: no lake */
+    bool has_snapshot;
+};
+
+static enum err_code lake_facts(struct client_table *table, struct facts *facts, struct err *err)
+{
+    enum err_code code;
+    struct arena arena = {0};
+    struct client_lake_snapshot snapshot = {0};
+    int64_t *latest = ARENA_NEW_ARRAY(&arena, int64_t, (size_t)table->bucket_count);
+    int64_t *earliest = ARENA_NEW_ARRAY(&arena, int64_t, (size_t)table->bucket_count);
+    TRY_OR_FAIL(client_offsets(table, CLIENT_LATEST, 0, latest, err));
+    TRY_OR_FAIL(client_offsets(table, CLIENT_EARLIEST, 0, earliest, err));
+    code = client_lake_snapshot(table, CLIENT_LAKE_LATEST, 0, &arena, &snapshot, err);
+    facts->has_snapshot = code == OK;
+    if (code == ERR_LAKE_SNAPSHOT_NOT_EXIST)
+        code = OK;
+    int64_t reached = 0;
+    facts->lag_rows = 0;
+    for (int32_t i = 0; code == OK && i < table->bucket_count; i++) {
+        int64_t offset = snapshot.offsets && snapshot.offsets[i] > 0 ? snapshot.offsets[i] : 0;
+        facts->lag_rows += MAX(latest[i] - MAX(offset, earliest[i]), 0);
+        reached += offset;
+    }
+    facts->lake_rows = table->lake_row_count;
+    if (facts->lake_rows < 0 && !table->has_primary_key)
+        facts->lake_rows = reached; /* a log's offsets count its rows */
+fail:
+    arena_deinit(&arena);
+    return code;
+}
+
+static void count_or_null(struct printer *printer, int64_t value)
+{
+    if (value >= 0)
+        printer_i64(printer, value);
+    else
+        printer_null(printer);
+}
+
+static void text_or_null(struct printer *printer, struct slice text)
+{
+    if (text.ptr && text.len)
+        printer_text(printer, text);
+    else
+        printer_null(printer);
+}
+
+static struct slice state_of(const struct client_table *table, const struct facts *facts)
+{
+    if (!table->lake_enabled)
+        return SLICE("off");
+    if (table->tiering_state.ptr)
+        return table->tiering_state;
+    return !facts->has_snapshot ? SLICE("no snapshot") : facts->lag_rows ? SLICE("behind") : SLICE("idle");
+}
+
+static struct slice why(const struct client_table *table, const struct facts *facts)
+{
+    if (!table->lake_enabled)
+        return SLICE("made without 'table.datalake.enabled' = 'true'");
+    if (table->tiering_error.ptr && table->tiering_error.len)
+        return table->tiering_error;
+    return facts->has_snapshot || !facts->lag_rows ? (struct slice){0} : SLICE("no round has finished yet");
+}
+
+static void print(struct printer *printer, const struct client_table *table, struct slice name,
+                  const struct facts *facts)
+{
+    const struct slice *format = properties_get(&table->descriptor.properties, "table.datalake.format");
+    printer_text(printer, name);
+    printer_text(printer, table->has_primary_key ? SLICE("pk") : SLICE("log"));
+    printer_i64(printer, table->bucket_count);
+    count_or_null(printer, facts->rows);
+    text_or_null(printer, table->lake_enabled && format ? *format : (struct slice){0});
+    count_or_null(printer, facts->lake_rows);
+    count_or_null(printer, facts->lag_rows);
+    if (table->lake_enabled && (table->lake_lag_ms >= 0 || facts->lag_rows == 0))
+        printer_decimal(printer, facts->lag_rows ? (double)table->lake_lag_ms / 1000 : 0);
+    else
+        printer_null(printer);
+    printer_text(printer, state_of(table, facts));
+    text_or_null(printer, why(table, facts));
+}
+
+/* A table that is dropped while we look is left out. */
+static enum err_code one_table(struct cmd *cmd, struct printer *printer, struct client_path path, struct err *err)
+{
+    enum err_code code;
+    struct client_table *table = NULL;
+    struct facts facts = {-1, -1, -1, false};
+    struct buf name = {0};
+    TRY_OR_FAIL(client_table_open(cmd->client, path, &table, err));
+    code = client_row_count(table, &facts.rows, err);
+    if (code == ERR_INVALID_TABLE_EXCEPTION || code == ERR_UNSUPPORTED_VERSION)
+        code = OK; /* the server does not count rows of such a table */
+    if (code == OK && table->lake_enabled)
+        code = lake_facts(table, &facts, err);
+    if (code != OK)
+        goto fail;
+    if (!slice_is(path.database, "fluss"))
+        buf_printf(&name, "%.*s.", SLICE_ARGS(path.database));
+    buf_put_slice(&name, path.table);
+    print(printer, table, buf_view(&name), &facts);
+fail:
+    buf_deinit(&name);
+    client_table_unref(table);
+    return code;
+}
+
+static void print_refusal(struct printer *printer, struct slice name, const struct err *err)
+{
+    printer_text(printer, name);
+    for (int i = 0; i < 7; i++)
+        printer_null(printer);
+    printer_text(printer, SLICE("unknown"));
+    printer_text(printer, slice_str(err->text));
+}
+
+static enum err_code all_tables(struct cmd *cmd, struct printer *printer, struct err *err)
+{
+    enum err_code code;
+    struct arena arena = {0};
+    struct client_names databases, tables;
+    TRY_OR_FAIL(client_database_list(cmd->client, &arena, &databases, err));
+    for (size_t d = 0; d < databases.count; d++) {
+        code = client_table_list(cmd->client, databases.items[d], &arena, &tables, err);
+        if (code == ERR_DATABASE_NOT_EXIST)
+            continue;
+        TRY_OR_FAIL(code);
+        for (size_t t = 0; t < tables.count; t++) {
+            code = one_table(cmd, printer, client_path(databases.items[d], tables.items[t]), err);
+            if (code == ERR_NOT_SUPPORTED)
+                print_refusal(printer, tables.items[t], err);
+            else if (code != ERR_TABLE_NOT_EXIST)
+                TRY_OR_FAIL(code);
+        }
+    }
+    code = OK;
+fail:
+    arena_deinit(&arena);
+    return code;
+}
+
+static enum err_code some_tables(struct cmd *cmd, struct printer *printer, struct err *err)
+{
+    for (int i = 0; i < cmd->arg_count; i++)
+        TRY(one_table(cmd, printer, cmd_path(cmd->args[i]), err));
+    return OK;
+}
+
+int cmd_tables(struct cmd *cmd)
+{
+    enum err_code code;
+    struct err err = {0};
+    struct printer printer;
+    printer_init(&printer, cmd, columns, ARRAY_LEN(columns));
+    TRY_OR_FAIL(cmd_connect(cmd, &err));
+    TRY_OR_FAIL(cmd->arg_count ? some_tables(cmd, &printer, &err) : all_tables(cmd, &printer, &err));
+    bool any = printer.row_count > 0;
+    TRY_OR_FAIL(printer_finish(&printer, &err));
+    if (any)
+        cmd_try(cmd, "tail TABLE --changes --from earliest");
+    else
+        cmd_try(cmd, "sql 'CREATE TABLE t (id INT NOT NULL, name STRING, PRIMARY KEY (id) NOT ENFORCED)'");
+fail:
+    printer_deinit(&printer);
+    return code == OK ? EXIT_YES : cmd_fail(&err);
+}

@@ -1,0 +1,2 @@
+create table if not exists `a``b`.t (id int not null comment 'it''s', r row<x int, y array<string>>, m map<string, decimal(5,2)>, constraint c primary key (id) not enforced) comment 'c' partitioned by (id) with ('bucket.num'='3','bucket.key'='id','table.x'='1','k'='v'); -- x
+/* y */ drop database if exists d cascade; show tables from d; describe t; show create table d.t; use d; create database d comment 'x' with ('a'='b'); select 1;
