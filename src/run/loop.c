@@ -134,21 +134,35 @@ void loop_on_idle(struct loop *loop, struct loop_idle *idle)
 
 /* ---- the thread ---- */
 
-/* False when the loop is to end: asked to stop, and nothing posted is left. */
-static bool tasks_run(struct loop *loop)
+static struct task *tasks_take(struct loop *loop, bool *stopping)
 {
     os_mutex_lock(&loop->mutex);
     struct task *task = loop->first;
     loop->first = NULL;
     loop->last = &loop->first;
-    bool go_on = !loop->stopping || task;
+    *stopping = loop->stopping;
     os_mutex_unlock(&loop->mutex);
-    while (task) {
-        struct task *next = task->next;
-        task->fn(task);
-        task = next;
+    return task;
+}
+
+/* False when the loop is to end: asked to stop, and nothing posted is left. Once asked it must not wait again, since
+ * the wake-up of the asking may have been used up together with that of a task. */
+static bool tasks_run(struct loop *loop)
+{
+    for (;;) {
+        bool stopping;
+        struct task *task = tasks_take(loop, &stopping);
+        bool any = task;
+        while (task) {
+            struct task *next = task->next;
+            task->fn(task);
+            task = next;
+        }
+        if (!stopping)
+            return true;
+        if (!any)
+            return false;
     }
-    return go_on;
 }
 
 static void idles_run(struct loop *loop)

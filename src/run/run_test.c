@@ -67,6 +67,32 @@ static void pool_runs_every_task_and_drains_at_the_end(void **state)
     assert_int_equal(probe.count, 100);
 }
 
+static void busy_job_run(struct task *task)
+{
+    probe_hit(CONTAINER_OF(task, struct pool_job, task)->probe);
+    os_sleep_ns(os_real(), 50000000);
+}
+
+/* The second task and the end are asked for while the loop is busy, so that one wake-up stands for both. */
+static void loop_ends_when_a_task_came_just_before(void **state)
+{
+    (void)state;
+    struct err err;
+    struct loop *loop;
+    struct probe started, done;
+    probe_init(&started, 1);
+    probe_init(&done, 1);
+    struct pool_job busy = {.task.fn = busy_job_run, .probe = &started};
+    struct pool_job last = {.task.fn = pool_job_run, .probe = &done};
+    MUST(loop_create(os_real(), "test", &loop, &err));
+    loop_post(loop, &busy.task);
+    probe_wait(&started);
+    loop_post(loop, &last.task);
+    loop_destroy(loop);
+    probe_wait(&done);
+    assert_int_equal(done.count, 1);
+}
+
 static void timer_fired(struct timer *timer)
 {
     struct probe *p = CONTAINER_OF(timer, struct probe, timer);
@@ -144,5 +170,5 @@ static void timers_fire_in_order_and_stopped_ones_never(void **state)
     assert_int_equal(all.probe.count, TIMERS / 2);
 }
 
-TESTS("run", TEST(pool_runs_every_task_and_drains_at_the_end), TEST(loop_runs_posted_tasks_and_timers),
-      TEST(timers_fire_in_order_and_stopped_ones_never))
+TESTS("run", TEST(pool_runs_every_task_and_drains_at_the_end), TEST(loop_ends_when_a_task_came_just_before),
+      TEST(loop_runs_posted_tasks_and_timers), TEST(timers_fire_in_order_and_stopped_ones_never))
