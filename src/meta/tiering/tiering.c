@@ -13,11 +13,21 @@ struct tiering *tiering_create(struct os *os, int64_t epoch_base, tiering_wake_f
     return tiering;
 }
 
+static void remove_any(struct tiering *tiering)
+{
+    size_t at = 0;
+    struct slice key;
+    void *value;
+    if (map_next(&tiering->tables, &at, &key, &value))
+        tiering_remove(tiering, ((struct tiering_table *)value)->table_id);
+}
+
 void tiering_destroy(struct tiering *tiering)
 {
     if (!tiering)
         return;
-    ASSERT(tiering->tables.count == 0);
+    while (tiering->tables.count)
+        remove_any(tiering);
     vec_deinit(&tiering->deadlines.heap);
     map_deinit(&tiering->tables);
     os_mutex_deinit(&tiering->mutex);

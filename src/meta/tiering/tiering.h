@@ -43,7 +43,7 @@ typedef void tiering_wake_fn(void *arg);
 /* epoch_base: the first epoch given is epoch_base + 1. Different in each run of a server, so that a worker of an
  * earlier run is told 50 and not believed (meta_run_epoch_base()). */
 struct tiering *tiering_create(struct os *os, int64_t epoch_base, tiering_wake_fn *wake, void *wake_arg);
-/* All tables are out of it and all handles given back. NULL is fine. */
+/* Takes out the tables that are in it; all handles have been given back. NULL is fine. */
 void tiering_destroy(struct tiering *tiering);
 
 /* A lake-enabled table enters, IDLE, with bucket_count buckets at 0 in log and lake. The handle is the caller's, one
