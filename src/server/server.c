@@ -12,6 +12,8 @@ static enum err_code listen_all(struct server *server, struct err *err)
         address->port = listener->advertised_port ? listener->advertised_port : port;
         server->bound_ports[i] = port;
     }
+    server->internal = server->addresses[0];
+    server->internal.internal = true;
     return OK;
 }
 
@@ -45,6 +47,11 @@ enum err_code server_start(struct os *os, struct conf *conf, struct trace *trace
 fail:
     server_stop(server);
     return code;
+}
+
+const char *server_data_dir(const struct server *server)
+{
+    return server->data_dir;
 }
 
 void server_addresses(const struct server *server, struct buf *out)

@@ -18,6 +18,11 @@ MUST_CHECK enum err_code server_start(struct os *os, struct conf *conf, struct t
                                       struct err *err);
 /* Appends "FLUSS=127.0.0.1:9123 HTTP=127.0.0.1:9180": each listener with the port that it got. */
 void server_addresses(const struct server *server, struct buf *out);
+/* The data directory, absolute. */
+const char *server_data_dir(const struct server *server);
+/* A connected socket for weir's own tiering service: the internal listener, whatever the others ask for. arg is the
+ * server. thread: any. errors: SHUTTING_DOWN. */
+MUST_CHECK enum err_code server_connect(void *arg, struct os_socket **socket, struct err *err);
 /* Finishes what is being answered, makes everything durable, closes (blocks, some seconds at most). NULL is fine. */
 void server_stop(struct server *server);
 

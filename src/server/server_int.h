@@ -24,6 +24,7 @@ struct server {
     struct conf_listeners listeners;
     struct api_listener addresses[CONF_LISTENERS_MAX]; /* what clients are told */
     uint16_t bound_ports[CONF_LISTENERS_MAX];
+    struct api_listener internal; /* of the tiering service, which comes in over socket pairs */
     struct meta *meta;
     struct tiering *tiering;
     struct kv_env *kv;
@@ -32,6 +33,7 @@ struct server {
     struct pool *pool, *flush_pool, *state_pool;
     struct arena arena; /* of what lives as long as the server */
     struct properties lake_options;
+    struct slice warehouse; /* where lake tables are */
     struct api *api;
     struct net *net;
     /* The ticker: a loop for what is done from time to time. */
@@ -46,6 +48,14 @@ struct server {
 
 /* Data directory, its lock, metadata, all tables. */
 MUST_CHECK enum err_code server_open_data(struct server *server, struct err *err);
+
+/* ---- server_lake.c ---- */
+
+/* The options of the lake; refuses what weir can't do. */
+MUST_CHECK enum err_code server_lake_open(struct server *server, struct err *err);
+/* lake_create of struct api_config. */
+MUST_CHECK enum err_code server_lake_create(void *arg, struct slice database, struct slice name,
+                                            const struct table_descriptor *table, struct err *err);
 
 /* ---- server_tick.c ---- */
 

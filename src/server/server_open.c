@@ -77,20 +77,6 @@ static void dropped_remove(struct server *server)
     vec_deinit(&ids);
 }
 
-static void lake_options_read(struct server *server)
-{
-    size_t at = 0;
-    const char *key, *value;
-    if (!conf_is(server->conf, CONF_DATALAKE_FORMAT, "paimon"))
-        return;
-    properties_set(&server->arena, &server->lake_options, SLICE("datalake.paimon.metastore"), SLICE("filesystem"));
-    properties_set(&server->arena, &server->lake_options, SLICE("datalake.paimon.warehouse"),
-                   arena_printf(&server->arena, "%s/lake", server->data_dir));
-    while (conf_prefix(server->conf, CONF_DATALAKE_PAIMON, &at, &key, &value))
-        properties_set(&server->arena, &server->lake_options, arena_printf(&server->arena, "datalake.paimon.%s", key),
-                       arena_dup(&server->arena, slice_str(value)));
-}
-
 static struct table_cluster cluster_of(const struct conf *conf)
 {
     struct table_cluster cluster = table_cluster_default();
@@ -117,7 +103,9 @@ static void api_make(struct server *server)
         .freshness_ms_default = conf_duration_ms(server->conf, CONF_DATALAKE_FRESHNESS),
         .server_id = (int32_t)conf_i64(server->conf, CONF_TABLET_SERVER_ID),
         .fetch_bytes_max = (size_t)conf_bytes(server->conf, CONF_MAX_REQUEST_SIZE),
+        .lake_create = conf_is(server->conf, CONF_DATALAKE_FORMAT, "paimon") ? server_lake_create : NULL,
         .lake_options = &server->lake_options,
+        .lake_arg = server,
     };
     api_create(&config, &server->api);
 }
@@ -135,7 +123,7 @@ enum err_code server_open_data(struct server *server, struct err *err)
     TRY(pool_create(server->os, "state", SERVER_STATE_THREADS_MAX, &server->state_pool, err));
     server_env_init(server);
     buckets_create(&server->env, &server->buckets);
-    lake_options_read(server);
+    TRY(server_lake_open(server, err));
     api_make(server);
     dropped_remove(server);
     return tables_open(server, err);
