@@ -1,6 +1,7 @@
 /* weir server: runs until SIGTERM or SIGINT. */
 #include "server/server.h"
 #include "cmd/cmd_int.h"
+#include "tier/tier.h"
 
 #include <stdio.h>
 
@@ -74,20 +75,69 @@ static enum err_code options_read(struct os *os, struct conf *conf, int argc, ch
     return conf_check(conf, err);
 }
 
-static enum err_code serve(struct os *os, struct conf *conf, struct trace *trace, struct waiter *waiter,
-                           struct err *err)
+/* The tiering service inside the server: a client like any other, only its way in is shorter. */
+static enum err_code tiering_start(struct os *os, const struct conf *conf, struct trace *trace, struct server *server,
+                                   char dir[OS_PATH_MAX], struct tier **tier, struct err *err)
 {
-    struct server *server;
+    const char *set = conf_str(conf, CONF_TIER_DIR);
+    if (!conf_bool(conf, CONF_TIER_ENABLED) || !conf_bool(conf, CONF_DATALAKE_ENABLED) ||
+        conf_is(conf, CONF_DATALAKE_FORMAT, "none"))
+        return OK;
+    int len =
+        *set ? snprintf(dir, OS_PATH_MAX, "%s", set) : snprintf(dir, OS_PATH_MAX, "%s/tier", server_data_dir(server));
+    if (len >= OS_PATH_MAX)
+        return err_set(err, ERR_LIMIT, "the path of weir.tier.dir is too long");
+    struct tier_config config = {
+        .os = os,
+        .trace = trace,
+        .connect = server_connect,
+        .connect_arg = server,
+        .dir = dir,
+        .worker_count = (unsigned)conf_i64(conf, CONF_TIER_WORKERS),
+        .sort_bytes = (size_t)conf_bytes(conf, CONF_TIER_SORT_BYTES),
+        .round_bytes_max = (uint64_t)conf_bytes(conf, CONF_TIER_ROUND_BYTES),
+    };
+    return tier_start(&config, tier, err);
+}
+
+static enum err_code tell_ready(struct os *os, const struct server *server, struct err *err)
+{
     struct buf ready = {0};
-    TRY(server_start(os, conf, trace, &server, err));
     buf_printf(&ready, "ready ");
     server_addresses(server, &ready);
     buf_put_u8(&ready, '\n');
     enum err_code code = os_write_fd(os, 1, buf_view(&ready), err);
     buf_deinit(&ready);
-    if (code == OK)
-        wait_for_stop(waiter);
+    return code;
+}
+
+static enum err_code serve(struct os *os, struct conf *conf, struct trace *trace, struct waiter *waiter,
+                           struct err *err)
+{
+    struct server *server;
+    struct tier *tier = NULL;
+    char tier_dir[OS_PATH_MAX];
+    enum err_code code;
+    TRY(server_start(os, conf, trace, &server, err));
+    TRY_OR_FAIL(tiering_start(os, conf, trace, server, tier_dir, &tier, err));
+    TRY_OR_FAIL(tell_ready(os, server, err));
+    wait_for_stop(waiter);
+fail:
+    tier_stop(tier);
     server_stop(server);
+    return code;
+}
+
+/* On a machine that ends the process at a step, where a test asks for that. */
+static enum err_code serve_until_step(struct os *os, struct conf *conf, struct trace *trace, struct waiter *waiter,
+                                      struct err *err)
+{
+    const char *step = conf_str(conf, CONF_TEST_END_AT);
+    struct os *until = NULL;
+    if (*step)
+        TRY(os_real_until_step(step, &until, err));
+    enum err_code code = serve(until ? until : os, conf, trace, waiter, err);
+    mem_free(until);
     return code;
 }
 
@@ -113,7 +163,7 @@ int cmd_server(struct os *os, int argc, char **argv)
             level = TRACE_INFO;
         trace_init(&trace, os, level);
         conf_trace_ignored(conf, &trace);
-        code = serve(os, conf, &trace, &waiter, &err);
+        code = serve_until_step(os, conf, &trace, &waiter, &err);
     }
     conf_destroy(conf);
     if (code == OK)
