@@ -54,6 +54,25 @@ static void checksums_are_the_known_ones(void **state)
     assert_int_equal(crc32_zip(crc32_zip(0, SLICE("1234")), SLICE("56789")), 0xcbf43926u);
 }
 
+/* As `openssl mac -macopt size:16 -macopt hexkey:000102...0f SIPHASH` gives them. */
+static void siphash_is_the_known_one(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t len;
+        const char *want;
+    } cases[] = {{0, "a3817f04ba25a8e66df67214c7550293"}, {15, "5493e99933b0a8117e08ec0f97cfc3d9"}};
+    static const uint8_t bytes[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
+    struct buf hex = {0};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        unsigned __int128 hash = hash128(0x0706050403020100, 0x0f0e0d0c0b0a0908, slice_of(bytes, cases[i].len));
+        buf_reset(&hex);
+        buf_put_hex(&hex, slice_of(&hash, sizeof hash));
+        assert_string_equal(buf_cstr(&hex), cases[i].want);
+    }
+    buf_deinit(&hex);
+}
+
 static void map_holds_what_was_put_and_not_removed(void **state)
 {
     (void)state;
@@ -141,7 +160,7 @@ static void vec_grows_and_removes_in_order(void **state)
 }
 
 TESTS("base", TEST(reader_stays_failed_after_the_end), TEST(varints_come_back),
-      TEST(varints_beyond_their_width_are_refused), TEST(checksums_are_the_known_ones),
+      TEST(varints_beyond_their_width_are_refused), TEST(checksums_are_the_known_ones), TEST(siphash_is_the_known_one),
       TEST(map_holds_what_was_put_and_not_removed), TEST(arena_gives_aligned_memory_of_any_size),
       TEST(utf8_is_checked_strictly), TEST(integers_are_parsed_whole_or_not_at_all),
       TEST(errors_map_to_the_wire_and_back), TEST(vec_grows_and_removes_in_order))

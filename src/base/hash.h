@@ -7,6 +7,10 @@
 /* For hash tables in memory; not stable between versions, never written anywhere. */
 uint64_t hash64(struct slice s);
 
+/* SipHash-2-4-128 under a key: the same for ever, so it may be kept and shown. The first 8 bytes of the usual spelling
+ * are the low half, in little-endian order. */
+unsigned __int128 hash128(uint64_t key0, uint64_t key1, struct slice bytes);
+
 /* CRC-32C (Castagnoli) as Java's CRC32C gives it; crc is 0 to start, or the result so far. */
 uint32_t crc32c(uint32_t crc, struct slice s);
 
