@@ -73,9 +73,10 @@ struct client {
 
 /* ---- conn.c ---- */
 
-/* Becomes the owner of the socket, also where it fails. Shakes hands by the deadline. */
+/* Becomes the owner of the socket, also where it fails. Shakes hands by the deadline. *slot is NULL, or a closed
+ * connection, whose place the new one takes: who points to it then points to the new one. On failure it is closed. */
 MUST_CHECK enum err_code conn_open(struct client *client, struct os_socket *socket, const char *name,
-                                   int64_t deadline_ns, struct conn **conn, struct err *err);
+                                   int64_t deadline_ns, struct conn **slot, struct err *err);
 void conn_destroy(struct conn *conn); /* its calls are done with CLOSED */
 /* Ends it: its calls are done with the error. */
 void conn_close(struct conn *conn, const struct err *why);

@@ -83,12 +83,9 @@ enum err_code client_node_conn(struct client *client, struct node *node, struct 
     snprintf(name, sizeof name, strchr(node->host, ':') ? "[%s]:%u" : "%s:%u", node->host, node->port);
     int64_t deadline = MIN(client_limit(client), os_mono_ns(client->os) + CLIENT_CONNECT_MS * INT64_C(1000000));
     struct os_socket *socket = NULL;
-    struct conn *conn = NULL;
     TRY(os_connect(client->os, node->host, node->port, deadline, &socket, err));
-    TRY(conn_open(client, socket, name, deadline, &conn, err));
-    conn_destroy(node->conn);
-    node->conn = conn;
-    *out = conn;
+    TRY(conn_open(client, socket, name, deadline, &node->conn, err));
+    *out = node->conn;
     return OK;
 }
 

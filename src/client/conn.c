@@ -28,29 +28,45 @@ fail:
     return code;
 }
 
-enum err_code conn_open(struct client *client, struct os_socket *socket, const char *name, int64_t deadline_ns,
-                        struct conn **out, struct err *err)
+static void release(struct conn *conn)
 {
-    enum err_code code;
-    ASSERT(wire_api_count <= CLIENT_VERSIONS_MAX);
-    struct conn *conn = mem_zalloc(sizeof *conn);
-    conn->client = client;
-    conn->socket = socket;
-    size_t len = MIN(strlen(name), sizeof conn->name - 1);
-    memcpy(conn->name, name, len);
+    ASSERT(conn->closed);
+    os_socket_close(conn->socket);
+    wire_splitter_deinit(&conn->in);
+    wire_out_deinit(&conn->out);
+    map_deinit(&conn->calls);
+}
+
+static void init(struct conn *conn, struct client *client, struct os_socket *socket, const char *name)
+{
+    *conn = (struct conn){.client = client, .socket = socket};
+    memcpy(conn->name, name, MIN(strlen(name), sizeof conn->name - 1));
     wire_splitter_init(&conn->in, CLIENT_FRAME_BYTES_MAX);
     for (size_t i = 0; i < CLIENT_VERSIONS_MAX; i++)
         conn->versions[i] = -1;
-    code = os_poller_add(client->poller, socket, OS_READABLE, conn, err);
+}
+
+enum err_code conn_open(struct client *client, struct os_socket *socket, const char *name, int64_t deadline_ns,
+                        struct conn **slot, struct err *err)
+{
+    struct err why = {0};
+    ASSERT(wire_api_count <= CLIENT_VERSIONS_MAX);
+    if (*slot)
+        release(*slot);
+    else
+        *slot = mem_alloc(sizeof **slot);
+    init(*slot, client, socket, name);
+    enum err_code code = os_poller_add(client->poller, socket, OS_READABLE, *slot, &why);
     if (code != OK) {
-        conn->closed = true;
-        goto fail;
+        (*slot)->closed = true;
+        (*slot)->why = why;
+    } else {
+        code = shake_hands(*slot, deadline_ns, &why);
+        if (code != OK)
+            conn_close(*slot, &why);
     }
-    TRY_OR_FAIL(shake_hands(conn, deadline_ns, err));
-    *out = conn;
-    return OK;
-fail:
-    conn_destroy(conn);
+    if (code != OK && err)
+        *err = why;
     return code;
 }
 
@@ -83,10 +99,7 @@ void conn_destroy(struct conn *conn)
     struct err why;
     err_set(&why, ERR_CLOSED, "the connection to %s was given up", conn->name);
     conn_close(conn, &why);
-    os_socket_close(conn->socket);
-    wire_splitter_deinit(&conn->in);
-    wire_out_deinit(&conn->out);
-    map_deinit(&conn->calls);
+    release(conn);
     mem_free(conn);
 }
 

@@ -143,10 +143,11 @@ static enum err_code all_tables(struct cmd *cmd, struct printer *printer, struct
         TRY_OR_FAIL(code);
         for (size_t t = 0; t < tables.count; t++) {
             code = one_table(cmd, printer, client_path(databases.items[d], tables.items[t]), err);
-            if (code == ERR_NOT_SUPPORTED)
-                print_refusal(printer, tables.items[t], err);
-            else if (code != ERR_TABLE_NOT_EXIST)
-                TRY_OR_FAIL(code);
+            if (code == OK || code == ERR_TABLE_NOT_EXIST)
+                continue;
+            if (cmd_exit_code(code) == EXIT_UNREACHABLE || cmd_exit_code(code) == EXIT_UNKNOWN)
+                goto fail;
+            print_refusal(printer, tables.items[t], err); /* the others are shown all the same */
         }
     }
     code = OK;
