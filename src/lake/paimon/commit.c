@@ -199,6 +199,7 @@ static enum err_code publish(struct attempt *a, struct err *err)
     enum err_code code = file_put_new(os, tmp.text, buf_view(&text), err);
     buf_deinit(&text);
     TRY(code);
+    os_step(os, "paimon.staged");
     code = os_rename_noreplace(os, tmp.text, path.text, err);
     a->name_taken = code == ERR_ALREADY_EXISTS;
     if (a->name_taken) {
@@ -207,6 +208,7 @@ static enum err_code publish(struct attempt *a, struct err *err)
     }
     c->published = true; /* even where the call failed: it may be there all the same */
     TRY(code);
+    os_step(os, "paimon.published");
     return os_dir_sync(os, dir.text, err);
 }
 
@@ -313,7 +315,9 @@ enum err_code commit_run(struct commit *commit, struct paimon_committed *committ
 {
     struct fixed f = {0};
     struct paimon_committed made = {0};
+    os_step(commit->table->os, "paimon.files");
     enum err_code code = write_fixed(commit, &f, err);
+    os_step(commit->table->os, "paimon.manifests");
     if (code == OK)
         code = run_attempts(commit, &f, &made, err);
     if (code == OK) {
