@@ -278,12 +278,12 @@ def test_many_rounds_keep_the_base_small(tmp_path):
     rng = random.Random(6)
     t = Table(tmp_path, schema_of([pa.int32(), pa.string()]), key=["c0"], bucket_key="c0", buckets=1)
     space = key_space(rng, [pa.int32()], 20)
-    for _ in range(70):
+    for _ in range(35):
         t.round(changes(rng, t, 5, space))
     t.check()
     import fastavro
     base = pathlib.Path(t.warehouse) / "d.db/t"
-    s = json.loads((base / "snapshot/snapshot-70").read_text())
+    s = json.loads((base / "snapshot/snapshot-35").read_text())
     assert len(list(fastavro.reader(open(base / "manifest" / s["baseManifestList"], "rb")))) < 30
     assert s["totalRecordCount"] == sum(e["_FILE"]["_ROW_COUNT"] for e in t.files())
     assert lake.dangling(t.warehouse, t.name) == []
@@ -308,6 +308,150 @@ def test_files_are_cut_at_the_size_that_the_table_asks_for(tmp_path):
     t.check()
     files = t.files()
     assert len(files) > 3 and all(f["_FILE"]["_FILE_SIZE"] < 900_000 for f in files)
+
+
+# ---- compaction ----
+
+def raw_splits(t):
+    splits = lake.open_table(t.warehouse, t.name).new_read_builder().new_scan().plan().splits()
+    return [s.raw_convertible for s in splits]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_full_compaction_leaves_one_raw_run(tmp_path, seed):
+    rng = random.Random(seed)
+    t = Table(tmp_path, schema_of([pa.int32(), *SCALARS, *NESTED]), key=["c0"], bucket_key="c0", buckets=2)
+    space = key_space(rng, [pa.int32()], 50)
+    for _ in range(3):
+        for _ in range(3):
+            t.round(changes(rng, t, 30, space))
+        before = lake.snapshot(t.warehouse, t.name)
+        run("compact", *t.where, "full")
+        after = lake.snapshot(t.warehouse, t.name)
+        assert (after.commit_kind, after.commit_user, after.properties) == ("COMPACT", before.commit_user, before.properties)
+        t.check()
+        assert all(raw_splits(t))
+        files = [e["_FILE"] for e in t.files()]
+        assert {f["_LEVEL"] for f in files} == {5} and {f["_FILE_SOURCE"] for f in files} <= {0, 1}
+        assert sum(f["_DELETE_ROW_COUNT"] for f in files) == 0
+        assert after.total_record_count == sum(f["_ROW_COUNT"] for f in files) == len(t.live)
+        assert canon.differ(t.scan(before.id), t.want()) is None  # what was there before is still there
+        assert run("compact", *t.where, "full") == ""
+
+
+def test_sorted_runs_stay_few_and_rows_the_same(tmp_path):
+    rng = random.Random(12)
+    t = Table(tmp_path, schema_of([pa.int32(), pa.binary(100)]), key=["c0"], bucket_key="c0", buckets=1)
+    t.round([(INSERT, {"c0": i, "c1": rng.randbytes(100)}) for i in range(3000)])
+    run("compact", *t.where, "full")
+    levels, space = set(), [(i,) for i in range(3000)]
+    for n in range(14):
+        t.round(changes(rng, t, 20, space))
+        run("compact", *t.where)
+        files = [e["_FILE"] for e in t.files()]
+        assert sum(f["_LEVEL"] == 0 for f in files) + len({f["_LEVEL"] for f in files} - {0}) <= 5
+        levels |= {f["_LEVEL"] for f in files}
+    t.check()
+    assert len(levels) > 2  # the large run was not rewritten each time
+    assert lake.dangling(t.warehouse, t.name) == []
+
+
+def test_deletes_go_only_where_nothing_older_is_left(tmp_path):
+    t = Table(tmp_path, schema_of([pa.int32(), pa.binary(2000)]), key=["c0"], bucket_key="c0", buckets=1)
+    rng = random.Random(13)
+    t.round([(INSERT, {"c0": i, "c1": rng.randbytes(2000)}) for i in range(300)])
+    run("compact", *t.where, "full")
+    for i in range(0, 60, 10):  # small against the first run: they are merged above it
+        t.round([(DELETE, {"c0": k, "c1": t.live[(k,)]["c1"]}) for k in range(i, i + 5)])
+        run("compact", *t.where)
+        t.check()
+    files = [e["_FILE"] for e in t.files()]
+    assert any(f["_DELETE_ROW_COUNT"] and f["_LEVEL"] > 0 for f in files)
+    run("compact", *t.where, "full")
+    t.check()
+    assert sum(e["_FILE"]["_DELETE_ROW_COUNT"] for e in t.files()) == 0
+
+
+def test_large_files_that_overlap_nothing_are_not_rewritten(tmp_path):
+    t = Table(tmp_path, schema_of([pa.int32(), pa.binary(200)]), key=["c0"], bucket_key="c0", buckets=1,
+              options={"paimon.target-file-size": "64 kb"})
+    rng = random.Random(14)
+    for n in range(4):  # growing keys, as of an event table
+        t.round([(INSERT, {"c0": n * 1000 + i, "c1": rng.randbytes(200)}) for i in range(1000)])
+    before = {e["_FILE"]["_FILE_NAME"] for e in t.files()}
+    run("compact", *t.where, "full")
+    files = [e["_FILE"] for e in t.files()]
+    assert before & {f["_FILE_NAME"] for f in files} and {f["_LEVEL"] for f in files} == {5}
+    t.check()
+    assert all(raw_splits(t))
+    run("expire", *t.where, 1)
+    t.check()
+
+
+@pytest.mark.parametrize("bucket_key", [None, "c0"])
+def test_small_files_of_a_log_table_are_joined_in_order(tmp_path, bucket_key):
+    rng = random.Random(15)
+    t = Table(tmp_path, schema_of([pa.int32(), pa.string()]), bucket_key=bucket_key, buckets=1)
+    for n in range(20):
+        t.round([random_row(rng, t.schema, c0=n * 10 + i) for i in range(10)])
+        run("compact", *t.where)
+    t.check()
+    assert len(t.files()) == 5
+    assert [r["c0"] for r in t.scan()] == list(range(200))
+    run("compact", *t.where, "full")
+    (only,) = t.files()
+    assert (only["_FILE"]["_MIN_SEQUENCE_NUMBER"], only["_FILE"]["_MAX_SEQUENCE_NUMBER"], only["_FILE"]["_ROW_COUNT"]) == (0, 199, 200)
+    assert [r["c0"] for r in t.scan()] == list(range(200))
+
+
+# ---- expiry ----
+
+@pytest.mark.parametrize("keyed", [True, False])
+def test_expiry_removes_what_only_old_snapshots_needed(tmp_path, keyed):
+    rng = random.Random(16)
+    t = Table(tmp_path, schema_of([pa.int32(), pa.string()]), key=["c0"] if keyed else [], bucket_key="c0", buckets=2)
+    space = key_space(rng, [pa.int32()], 40)
+    for n in range(12):
+        t.round(changes(rng, t, 20, space) if keyed else [random_row(rng, t.schema) for _ in range(10)])
+        run("compact", *t.where, *(["full"] if n % 4 == 0 else []))
+        if n % 4 == 3:
+            run("expire", *t.where, 3)
+            t.check()
+            assert lake.dangling(t.warehouse, t.name) == []
+    base = pathlib.Path(t.warehouse) / "d.db/t"
+    ids = sorted(int(p.name[9:]) for p in (base / "snapshot").glob("snapshot-*"))
+    assert len(ids) == 3 and (base / "snapshot/EARLIEST").read_text() == str(ids[0])
+    for i in ids:
+        t.scan(i)
+    live = {e["_FILE"]["_FILE_NAME"] for i in ids for e in t.files(i)}
+    assert {p.name for p in base.glob("bucket-*/data-*")} == live
+
+
+def test_expiry_spares_what_tags_and_consumers_need(tmp_path):
+    rng = random.Random(17)
+    t = Table(tmp_path, schema_of([pa.int32(), pa.string()]), key=["c0"], bucket_key="c0", buckets=1)
+    space = key_space(rng, [pa.int32()], 20)
+    base = pathlib.Path(t.warehouse) / "d.db/t"
+    for n in range(3):
+        t.round(changes(rng, t, 20, space))
+    tagged = t.want()
+    (base / "tag").mkdir()
+    (base / "tag/tag-kept").write_text((base / "snapshot/snapshot-3").read_text())
+    for n in range(6):
+        t.round(changes(rng, t, 20, space))
+        run("compact", *t.where, "full")
+    (base / "consumer").mkdir()
+    (base / "consumer/consumer-me").write_text('{"nextSnapshot": 8}')
+    run("expire", *t.where, 1)
+    assert min(int(p.name[9:]) for p in (base / "snapshot").glob("snapshot-*")) == 8
+    (base / "consumer/consumer-me").unlink()
+    run("expire", *t.where, 1)
+    assert len(list((base / "snapshot").glob("snapshot-*"))) == 1
+    t.check()
+    table = lake.open_table(t.warehouse, t.name).copy({"scan.tag-name": "kept"})
+    builder = table.new_read_builder()
+    rows = builder.new_read().to_arrow(builder.new_scan().plan().splits())
+    assert canon.differ(canon.table(rows, t.schema), tagged) is None
 
 
 # ---- what pypaimon writes, we read ----

@@ -273,6 +273,51 @@ fail:
     return code;
 }
 
+/* ---- upkeep ---- */
+
+static enum err_code compact_once(struct paimon_table *table, bool full, bool *did, struct err *err)
+{
+    struct paimon_compaction_options options = {.policy = {.full = full}};
+    struct paimon_compaction *compaction;
+    struct paimon_committed committed;
+    TRY(paimon_compaction_pick(table, &options, &compaction, err));
+    *did = compaction != NULL;
+    if (!compaction)
+        return OK;
+    enum err_code code = paimon_compaction_run(compaction, err);
+    if (code == OK)
+        code = paimon_compaction_commit(compaction, &committed, err);
+    if (code == OK)
+        printf("%lld\n", (long long)committed.snapshot_id);
+    paimon_compaction_destroy(compaction);
+    return code;
+}
+
+static enum err_code compact(struct os *os, int argc, char **argv, struct err *err)
+{
+    struct paimon_table *table;
+    bool did = true;
+    TRY(open_table(os, argv, &table, err));
+    enum err_code code = OK;
+    while (code == OK && did)
+        code = compact_once(table, argc > 3, &did, err);
+    paimon_table_close(table);
+    return code;
+}
+
+static enum err_code expire(struct os *os, char **argv, struct err *err)
+{
+    struct paimon_table *table;
+    uint32_t keep = (uint32_t)atoi(argv[3]), expired;
+    struct paimon_expire_policy policy = {.retain_ms = 3600000, .retain_min = keep, .retain_max = keep};
+    TRY(open_table(os, argv, &table, err));
+    enum err_code code = paimon_expire(table, &policy, &expired, err);
+    paimon_table_close(table);
+    if (code == OK)
+        printf("%u\n", expired);
+    return code;
+}
+
 static enum err_code sweep(struct os *os, char **argv, struct err *err)
 {
     uint32_t swept;
@@ -294,6 +339,10 @@ int main(int argc, char **argv)
         code = round_of(os, argc - 2, argv + 2, &err);
     else if (strcmp(verb, "scan") == 0 && (argc == 6 || argc == 7))
         code = scan_of(os, argc - 2, argv + 2, &err);
+    else if (strcmp(verb, "compact") == 0 && (argc == 5 || argc == 6))
+        code = compact(os, argc - 2, argv + 2, &err);
+    else if (strcmp(verb, "expire") == 0 && argc == 6)
+        code = expire(os, argv + 2, &err);
     else if (strcmp(verb, "sweep") == 0 && argc == 3)
         code = sweep(os, argv + 2, &err);
     if (code != OK)

@@ -53,10 +53,14 @@ static enum err_code check_deleted(struct attempt *a, struct err *err)
     return OK;
 }
 
-static bool is_deleted_here(const struct commit *c, const struct entry *e)
+/* The compaction knows of this file: it takes it in, or leaves it, and writes nothing that overlaps. */
+static bool is_known(const struct commit *c, const struct entry *e)
 {
     for (size_t i = 0; i < c->entry_count; i++)
-        if (c->kinds && c->kinds[i] == ENTRY_DELETE && slice_equal(c->entries[i]->name, e->name))
+        if (c->kinds[i] == ENTRY_DELETE && slice_equal(c->entries[i]->name, e->name))
+            return true;
+    for (size_t i = 0; i < c->kept_count; i++)
+        if (slice_equal(c->kept[i]->name, e->name))
             return true;
     return false;
 }
@@ -65,15 +69,14 @@ static bool added_level(const struct commit *c, const struct entry *e)
 {
     for (size_t i = 0; i < c->entry_count; i++) {
         const struct entry *added = c->entries[i];
-        if ((!c->kinds || c->kinds[i] == ENTRY_ADD) && added->level > 0 && added->level == e->level &&
-            added->bucket == e->bucket && slice_equal(added->partition, e->partition))
+        if (c->kinds[i] == ENTRY_ADD && added->level > 0 && added->level == e->level && added->bucket == e->bucket &&
+            slice_equal(added->partition, e->partition))
             return true;
     }
     return false;
 }
 
-/* A level above 0 is one sorted run: nobody else may have put a file there meanwhile. (Files of that level that were
- * there at the choice are among the deleted ones, or hold other keys: then they are older than the base.) */
+/* A level above 0 is one sorted run: nobody else may have put a file there meanwhile. */
 static enum err_code check_levels(struct attempt *a, struct err *err)
 {
     size_t at = 0;
@@ -83,19 +86,13 @@ static enum err_code check_levels(struct attempt *a, struct err *err)
         return OK;
     while (map_next(&a->live->by_identity, &at, &key, &value)) {
         const struct entry *e = value;
-        if (e->level > 0 && added_level(a->commit, e) && !is_deleted_here(a->commit, e))
+        if (e->level > 0 && added_level(a->commit, e) && !is_known(a->commit, e))
             return err_set(err, ERR_LAKE_CONFLICT, "somebody else compacted bucket %d meanwhile", e->bucket);
     }
     return OK;
 }
 
 /* ---- lists ---- */
-
-static enum err_code note_written(struct attempt *a, struct slice name)
-{
-    vec_push(&a->files, name);
-    return OK;
-}
 
 /* The live files of the snapshot before, in as few manifests as hold them. */
 static enum err_code merge_base(struct attempt *a, struct err *err)
@@ -111,7 +108,7 @@ static enum err_code merge_base(struct attempt *a, struct err *err)
                               MIN(count - i, (size_t)MERGED_ENTRIES), &made, err);
         if (code == OK) {
             vec_push(&a->base, made);
-            code = note_written(a, made.name);
+            vec_push(&a->files, made.name);
         }
     }
     mem_free(files);
@@ -130,7 +127,8 @@ static enum err_code make_base(struct attempt *a, struct err *err)
     }
     TRY(list_write(c->table, c->names, &a->arena, a->base.ptr, a->base.len, &a->text.snapshot.base_list,
                    &a->text.base_bytes, err));
-    return note_written(a, a->text.snapshot.base_list);
+    vec_push(&a->files, a->text.snapshot.base_list);
+    return OK;
 }
 
 static int64_t row_count_of(const struct entry *const *entries, const int *kinds, size_t count)

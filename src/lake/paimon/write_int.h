@@ -110,6 +110,8 @@ struct commit {
     size_t entry_count;
     const struct entry **changelog; /* added */
     size_t changelog_count;
+    const struct entry **kept; /* of a compaction: files of its output level that it leaves */
+    size_t kept_count;
     /* out: the snapshot is there, or nobody knows: nothing that it names may be removed */
     bool published;
 };
