@@ -10,7 +10,7 @@ struct option {
     const char *help;
 };
 
-enum { BOOTSTRAP, OUTPUT, DEADLINE, FROM, LIMIT, BUCKET, CHANGES };
+enum { BOOTSTRAP, OUTPUT, DEADLINE, FROM, LIMIT, BUCKET, CHANGES, HOT, SYSTEM_COLUMNS };
 
 static const struct option options[] = {
     [BOOTSTRAP] = {"--bootstrap", "HOST:PORT", true, "a server of the cluster (127.0.0.1:9123)"},
@@ -20,6 +20,8 @@ static const struct option options[] = {
     [LIMIT] = {"--limit", "N", false, "stop after N rows"},
     [BUCKET] = {"--bucket", "N", false, "only this bucket"},
     [CHANGES] = {"--changes", NULL, false, "every change, with kind, bucket, offset and time"},
+    [HOT] = {"--hot", NULL, false, "what the servers hold, without the lake"},
+    [SYSTEM_COLUMNS] = {"--system-columns", NULL, false, "also __bucket, __offset and __timestamp of TABLE$lake"},
 };
 
 /* The verb's list holds the option's name without its dashes. */
@@ -130,8 +132,14 @@ static enum err_code set_option(struct cmd *cmd, size_t which, const char *value
         return read_number("--limit", value, 1, &cmd->limit, err);
     case BUCKET:
         return read_number("--bucket", value, 0, &cmd->bucket, err);
-    default:
+    case CHANGES:
         cmd->changes = true;
+        return OK;
+    case HOT:
+        cmd->hot = true;
+        return OK;
+    default:
+        cmd->system_columns = true;
         return OK;
     }
 }

@@ -6,6 +6,7 @@
 #include "client/client.h"
 #include "conf/conf.h"
 #include "os/os.h"
+#include "union/union.h"
 
 /* What a verb ends with. */
 enum {
@@ -46,6 +47,8 @@ struct cmd {
     const char *from;    /* NULL: not given */
     int64_t bucket;      /* -1: all */
     bool changes;
+    bool hot;
+    bool system_columns;
     struct client *client; /* cmd_connect */
 };
 
@@ -78,6 +81,11 @@ MUST_CHECK enum err_code cmd_connect(struct cmd *cmd, struct err *err);
 struct client_path cmd_path(const char *name);
 /* Connects and opens the table of the first argument. */
 MUST_CHECK enum err_code cmd_open_table(struct cmd *cmd, struct client_table **table, struct err *err);
+/* The same for a table by its path. */
+MUST_CHECK enum err_code cmd_open_path(struct cmd *cmd, struct client_path path, struct client_table **table,
+                                       struct err *err);
+/* When --deadline is over, or 60 s after now where none was given (os_mono_ns). */
+int64_t cmd_lake_deadline_ns(const struct cmd *cmd);
 /* The row of a key as people give it: "42" for a key of one column, else {"a": 1, "b": 2}. */
 MUST_CHECK enum err_code cmd_key(const struct client_table *table, struct slice text, struct arena *arena,
                                  struct datum *row, struct err *err);
@@ -101,6 +109,8 @@ void cmd_progress_start(struct cmd_progress *progress, const struct cmd *cmd, co
 /* done of total (0: not known). */
 void cmd_progress_tell(struct cmd_progress *progress, int64_t done, int64_t total);
 void cmd_progress_end(struct cmd_progress *progress); /* wipes the line */
+/* A union_progress_fn; arg is a struct cmd_progress. A new word for what is done begins a new estimate. */
+void cmd_progress_union(void *arg, const char *what, int64_t done, int64_t total);
 
 /* ---- printer.c: rows on standard output ---- */
 
@@ -156,6 +166,7 @@ int cmd_get(struct cmd *cmd);
 int cmd_tail(struct cmd *cmd);
 int cmd_scan(struct cmd *cmd);
 int cmd_wait(struct cmd *cmd);
+int cmd_verify(struct cmd *cmd);
 int cmd_version(struct cmd *cmd);
 
 #endif

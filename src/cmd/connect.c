@@ -2,6 +2,8 @@
 #include "base/json.h"
 #include "cmd/cmd_int.h"
 
+#define LAKE_DEADLINE_MS 60000
+
 enum err_code cmd_connect(struct cmd *cmd, struct err *err)
 {
     struct client_options options = {.os = cmd->os, .host = cmd->host, .port = cmd->port};
@@ -27,10 +29,20 @@ enum err_code cmd_open_table(struct cmd *cmd, struct client_table **table, struc
         return err_set(err, ERR_INVALID_ARGUMENT, "weir %s needs a table", cmd->verb->name);
     struct client_path path = cmd_path(cmd->args[0]);
     if (memchr(path.table.ptr, '$', path.table.len))
-        return err_set(err, ERR_NOT_SUPPORTED, "%s: weir %s reads the table itself; the lake is not read yet",
-                       cmd->args[0], cmd->verb->name);
+        return err_set(err, ERR_NOT_SUPPORTED, "%s: weir %s takes a table; what is in the lake shows: weir scan '%s'",
+                       cmd->args[0], cmd->verb->name, cmd->args[0]);
+    return cmd_open_path(cmd, path, table, err);
+}
+
+enum err_code cmd_open_path(struct cmd *cmd, struct client_path path, struct client_table **table, struct err *err)
+{
     TRY(cmd_connect(cmd, err));
     return client_table_open(cmd->client, path, table, err);
+}
+
+int64_t cmd_lake_deadline_ns(const struct cmd *cmd)
+{
+    return os_mono_ns(cmd->os) + (cmd->deadline_ms ? cmd->deadline_ms : LAKE_DEADLINE_MS) * 1000000;
 }
 
 static struct slice trimmed(struct slice s)

@@ -36,3 +36,13 @@ void cmd_progress_end(struct cmd_progress *progress)
         fputs("\r\033[K", stderr);
     progress->shown = false;
 }
+
+void cmd_progress_union(void *arg, const char *what, int64_t done, int64_t total)
+{
+    struct cmd_progress *progress = arg;
+    if (progress->what != what) {
+        progress->what = what;
+        progress->started_ns = os_mono_ns(progress->os);
+    }
+    cmd_progress_tell(progress, done, total);
+}

@@ -1,22 +1,30 @@
-/* weir scan: a whole table as it is now. */
+/* weir scan: a whole table as it is now; TABLE$lake: what the lake holds of it. */
 #include "cmd/cmd_int.h"
+
+#define LAKE_SUFFIX "$lake"
+
+enum source { SOURCE_HOT, SOURCE_LAKE, SOURCE_UNION };
 
 struct scan {
     struct cmd *cmd;
     struct client_table *table;
+    struct union_lake *lake;
+    struct union_plan plan;
+    enum source source;
+    const struct schema_column *columns; /* of what is printed */
+    uint32_t column_count;
     struct printer printer;
     int64_t left; /* rows still wanted; -1: all */
     struct cmd_progress progress;
+    struct arena arena;
 };
 
-static enum err_code print_row(void *arg, const struct datum *row, struct err *err)
+/* ---- rows ---- */
+
+static enum err_code print_values(struct scan *scan, const struct datum *values, struct err *err)
 {
-    struct scan *scan = arg;
-    const struct schema *schema = &scan->table->schema.schema;
-    if (scan->left == 0)
-        return ERR_LIMIT; /* enough; run() knows */
-    for (uint32_t c = 0; c < schema->column_count; c++)
-        printer_datum(&scan->printer, schema->columns[c].type, &row[c]);
+    for (uint32_t c = 0; c < scan->column_count; c++)
+        printer_datum(&scan->printer, scan->columns[c].type, &values[c]);
     if (scan->left > 0)
         scan->left--;
     if (scan->printer.failed.code != OK) {
@@ -28,78 +36,182 @@ static enum err_code print_row(void *arg, const struct datum *row, struct err *e
     return OK;
 }
 
-static enum err_code print_batch(struct scan *scan, const struct client_batch *batch, struct datum *row,
-                                 struct arena *arena, struct err *err)
+static enum err_code print_row(void *arg, const struct union_row *row, bool *enough, struct err *err)
 {
-    for (uint32_t i = batch->first; i < batch->end; i++) {
-        arena_reset(arena);
-        for (uint32_t c = 0; c < batch->rows.column_count; c++)
-            column_get(&batch->rows.columns[c], i, arena, &row[c]);
-        TRY(print_row(scan, row, err));
-    }
+    struct scan *scan = arg;
+    TRY(print_values(scan, row->values, err));
+    *enough = scan->left == 0;
     return OK;
 }
 
-static enum err_code scan_log(struct scan *scan, struct err *err)
+static enum err_code print_live_row(void *arg, const struct datum *values, struct err *err)
 {
-    enum err_code code;
-    struct client_table *table = scan->table;
-    struct arena arena = {0}, kept = {0};
-    struct client_scanner *scanner = NULL;
-    size_t count = (size_t)table->bucket_count;
-    struct client_scan_bucket *buckets = ARENA_NEW_ARRAY(&kept, struct client_scan_bucket, count);
-    int64_t *starts = ARENA_NEW_ARRAY(&kept, int64_t, count);
-    int64_t *stops = ARENA_NEW_ARRAY(&kept, int64_t, count);
-    struct datum *row = ARENA_NEW_ARRAY(&kept, struct datum, table->schema.schema.column_count);
-    TRY_OR_FAIL(client_offsets(table, CLIENT_EARLIEST, 0, starts, err));
-    TRY_OR_FAIL(client_offsets(table, CLIENT_LATEST, 0, stops, err));
-    for (size_t i = 0; i < count; i++)
-        buckets[i] = (struct client_scan_bucket){(int32_t)i, starts[i], stops[i]};
-    TRY_OR_FAIL(client_scanner_create(table, buckets, count, NULL, &scanner, err));
-    while (!client_scanner_done(scanner)) {
-        struct client_batch batch;
-        bool have;
-        TRY_OR_FAIL(client_scanner_next(scanner, &batch, &have, err));
-        if (have)
-            TRY_OR_FAIL(print_batch(scan, &batch, row, &arena, err));
+    struct scan *scan = arg;
+    return scan->left == 0 ? ERR_LIMIT : print_values(scan, values, err); /* enough; read_hot knows */
+}
+
+/* The log alone, or the keys that the servers hold. */
+static enum err_code read_hot(struct scan *scan, struct err *err)
+{
+    struct union_plan *plan = &scan->plan;
+    if (!scan->table->has_primary_key)
+        return union_read(scan->table, NULL, plan, 0, print_row, scan, err);
+    enum err_code code = client_scan_kv(scan->table, print_live_row, scan, NULL, err);
+    return code == ERR_LIMIT && scan->left == 0 ? OK : code;
+}
+
+static enum err_code read_rows(struct scan *scan, struct err *err)
+{
+    struct union_lake_options options = {scan->plan.snapshot_id, scan->cmd->system_columns};
+    switch (scan->source) {
+    case SOURCE_HOT:
+        return read_hot(scan, err);
+    case SOURCE_LAKE:
+        return union_lake_read(scan->lake, &options, print_row, scan, err);
+    default:
+        return union_read(scan->table, scan->lake, &scan->plan, 0, print_row, scan, err);
     }
-fail:
-    client_scanner_destroy(scanner);
-    arena_deinit(&arena);
-    arena_deinit(&kept);
+}
+
+/* ---- what to read ---- */
+
+static enum err_code wait_for_lake(struct scan *scan, struct err *err)
+{
+    struct client_table *table = scan->table;
+    struct union_watch watch = {cmd_progress_union, &scan->progress};
+    int64_t *wanted = ARENA_NEW_ARRAY(&scan->arena, int64_t, (size_t)table->bucket_count);
+    TRY(client_offsets(table, CLIENT_LATEST, 0, wanted, err));
+    enum err_code code = union_wait(table, wanted, cmd_lake_deadline_ns(scan->cmd), &watch, NULL, err);
+    cmd_progress_end(&scan->progress);
     return code;
+}
+
+static enum err_code plan_lake(struct scan *scan, struct err *err)
+{
+    if (scan->cmd->hot)
+        return err_set(err, ERR_INVALID_ARGUMENT, "--hot is without the lake, and %s is the lake", scan->cmd->args[0]);
+    if (scan->cmd->deadline_ms)
+        TRY(wait_for_lake(scan, err));
+    scan->source = SOURCE_LAKE;
+    TRY(union_lake_open(scan->table, &scan->lake, err));
+    TRY(union_lake_newest(scan->lake, &scan->plan.snapshot_id, err));
+    if (!scan->plan.snapshot_id && !scan->cmd->deadline_ms)
+        return err_set(err, ERR_NOT_YET, "%.*s.%.*s has no lake snapshot yet", SLICE_ARGS(scan->table->path.database),
+                       SLICE_ARGS(scan->table->path.table));
+    return OK;
+}
+
+static bool log_is_whole(struct scan *scan)
+{
+    struct client_table *table = scan->table;
+    int64_t *starts = ARENA_NEW_ARRAY(&scan->arena, int64_t, (size_t)table->bucket_count);
+    if (table->has_primary_key)
+        return true;
+    bool whole = client_offsets(table, CLIENT_EARLIEST, 0, starts, NULL) == OK;
+    for (int32_t i = 0; i < table->bucket_count; i++)
+        whole = whole && starts[i] == 0;
+    return whole;
+}
+
+/* The lake's directory may be another machine's: then what the servers hold is read, if that is everything. */
+static enum err_code open_lake_or_do_without(struct scan *scan, struct err *err)
+{
+    struct err own = {0};
+    enum err_code code = union_lake_open(scan->table, &scan->lake, &own);
+    bool out_of_reach = code == ERR_NOT_FOUND || code == ERR_NOT_SUPPORTED || code == ERR_INVALID_CONFIG_EXCEPTION;
+    if (out_of_reach && log_is_whole(scan)) {
+        cmd_note("note: read without the lake, which is out of reach from here: %s", own.text);
+        scan->plan.snapshot_id = 0;
+        scan->source = SOURCE_HOT;
+        return OK;
+    }
+    if (code != OK && err)
+        *err = own;
+    return code;
+}
+
+/* A table that is not tiered (yet) is read hot; its log begins at its beginning. */
+static enum err_code plan_union(struct scan *scan, struct err *err)
+{
+    TRY(union_plan(scan->table, &scan->arena, &scan->plan, err));
+    if (scan->cmd->hot || !scan->plan.snapshot_id) {
+        scan->plan.snapshot_id = 0;
+        scan->source = SOURCE_HOT;
+        return OK;
+    }
+    scan->source = SOURCE_UNION;
+    return open_lake_or_do_without(scan, err);
+}
+
+static enum err_code open_table(struct scan *scan, bool *is_lake, struct err *err)
+{
+    if (!scan->cmd->arg_count)
+        return err_set(err, ERR_INVALID_ARGUMENT, "weir scan needs a table");
+    struct client_path path = cmd_path(scan->cmd->args[0]);
+    *is_lake = slice_ends_with(path.table, SLICE(LAKE_SUFFIX));
+    if (!*is_lake && scan->cmd->system_columns)
+        return err_set(err, ERR_INVALID_ARGUMENT, "--system-columns are those of the lake: weir scan '%s$lake'",
+                       scan->cmd->args[0]);
+    if (*is_lake)
+        path.table.len -= strlen(LAKE_SUFFIX);
+    return cmd_open_path(scan->cmd, path, &scan->table, err);
+}
+
+static void choose_columns(struct scan *scan)
+{
+    const struct schema *schema = &scan->table->schema.schema;
+    const struct schema_column *system = scan->cmd->system_columns ? union_system_columns(scan->lake) : NULL;
+    uint32_t extra = system ? UNION_SYSTEM_COLUMNS : 0;
+    struct schema_column *all = ARENA_NEW_ARRAY(&scan->arena, struct schema_column, schema->column_count + extra);
+    memcpy(all, schema->columns, schema->column_count * sizeof *all);
+    if (system)
+        memcpy(all + schema->column_count, system, extra * sizeof *all);
+    scan->columns = all;
+    scan->column_count = schema->column_count + extra;
+    struct schema shown = {.columns = all, .column_count = scan->column_count};
+    struct printer_column *columns = ARENA_NEW_ARRAY(&scan->arena, struct printer_column, scan->column_count);
+    printer_schema_columns(&shown, &scan->arena, columns);
+    printer_init(&scan->printer, scan->cmd, columns, scan->column_count);
+}
+
+static void tell_rate(const struct scan *scan, int64_t started_ns)
+{
+    double seconds = cmd_seconds_since(scan->cmd->os, started_ns);
+    double rows = (double)scan->printer.row_count;
+    if (!scan->cmd->terminal || scan->cmd->format != FORMAT_TABLE)
+        return;
+    cmd_note("%.0f rows, %.2f s, %.0f rows/s%s", rows, seconds, rows / MAX(seconds, 1e-6),
+             scan->left == 0 ? ", cut off by --limit" : "");
 }
 
 static enum err_code run(struct scan *scan, struct err *err)
 {
-    enum err_code code =
-        scan->table->has_primary_key ? client_scan_kv(scan->table, print_row, scan, NULL, err) : scan_log(scan, err);
+    bool is_lake;
+    TRY(open_table(scan, &is_lake, err));
+    cmd_progress_start(&scan->progress, scan->cmd, "rows read");
+    TRY(is_lake ? plan_lake(scan, err) : plan_union(scan, err));
+    choose_columns(scan);
+    int64_t started = os_mono_ns(scan->cmd->os);
+    enum err_code code = OK;
+    if (scan->plan.snapshot_id || scan->source != SOURCE_LAKE)
+        code = read_rows(scan, err);
     cmd_progress_end(&scan->progress);
-    if (code != OK && !(code == ERR_LIMIT && scan->left == 0))
-        return code;
-    return printer_finish(&scan->printer, err);
+    TRY(code);
+    TRY(printer_finish(&scan->printer, err));
+    tell_rate(scan, started);
+    return OK;
 }
 
 int cmd_scan(struct cmd *cmd)
 {
-    enum err_code code;
     struct err err = {0};
-    struct arena arena = {0};
     struct scan scan = {.cmd = cmd, .left = cmd->limit};
-    TRY_OR_FAIL(cmd_open_table(cmd, &scan.table, &err));
-    const struct schema *schema = &scan.table->schema.schema;
-    struct printer_column *columns = ARENA_NEW_ARRAY(&arena, struct printer_column, schema->column_count);
-    printer_schema_columns(schema, &arena, columns);
-    printer_init(&scan.printer, cmd, columns, schema->column_count);
-    cmd_progress_start(&scan.progress, cmd, "rows read");
-    int64_t started = os_mono_ns(cmd->os);
-    TRY_OR_FAIL(run(&scan, &err));
-    if (cmd->terminal && cmd->format == FORMAT_TABLE)
-        cmd_note("%llu rows, %.2f s%s", (unsigned long long)scan.printer.row_count, cmd_seconds_since(cmd->os, started),
-                 scan.left == 0 ? ", cut off by --limit" : "");
-fail:
+    enum err_code code = run(&scan, &err);
+    if (code == OK && scan.source == SOURCE_UNION)
+        cmd_try(cmd, "verify %s", cmd->args[0]);
     printer_deinit(&scan.printer);
+    union_lake_close(scan.lake);
     client_table_unref(scan.table);
-    arena_deinit(&arena);
+    arena_deinit(&scan.arena);
     return code == OK ? EXIT_YES : cmd_fail(&err);
 }

@@ -12,12 +12,18 @@ struct union_lake {
 
 /* ---- open ---- */
 
+enum err_code no_lake(const struct client_table *table, struct err *err)
+{
+    return err_set(err, ERR_LAKE_STORAGE_NOT_CONFIGURED_EXCEPTION,
+                   "%.*s.%.*s has no lake: it was made without 'table.datalake.enabled' = 'true'",
+                   SLICE_ARGS(table->path.database), SLICE_ARGS(table->path.table));
+}
+
 static enum err_code check_format(const struct client_table *table, struct err *err)
 {
     const struct slice *format = properties_get(&table->descriptor.properties, "table.datalake.format");
     if (!table->lake_enabled)
-        return err_set(err, ERR_NOT_SUPPORTED, "%.*s.%.*s has no lake: table.datalake.enabled is not set",
-                       SLICE_ARGS(table->path.database), SLICE_ARGS(table->path.table));
+        return no_lake(table, err);
     if (!format || !slice_equal_nocase(*format, SLICE("paimon")))
         return err_set(err, ERR_NOT_SUPPORTED, "the lake of %.*s.%.*s is %.*s; weir reads paimon",
                        SLICE_ARGS(table->path.database), SLICE_ARGS(table->path.table), format ? (int)format->len : 7,

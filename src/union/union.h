@@ -6,7 +6,7 @@
  *   union_log_read(table, starts, stops, fn, arg, &err)       the changes of a part of the log
  *   union_plan(table, &arena, &plan, &err)                    a snapshot with its V, and the end of the log
  *   union_read(table, lake, &plan, 0, fn, arg, &err)          snapshot at V + log from V
- *   union_wait(table, offsets, deadline, NULL, &err)          until the lake holds the log up to there
+ *   union_wait(table, offsets, deadline, NULL, NULL, &err)    until the lake holds the log up to there
  *   union_verify(table, &options, &arena, &verdict, &err)
  *   union_lake_close(lake)
  *
@@ -37,7 +37,8 @@ typedef void union_progress_fn(void *arg, const char *what, int64_t done, int64_
 
 struct union_lake;
 
-/* The table is kept. errors: NOT_SUPPORTED where the table has no lake. */
+/* The table is kept. errors: LAKE_STORAGE_NOT_CONFIGURED_EXCEPTION where the table has no lake; NOT_FOUND where there
+ * is no such lake table here. */
 MUST_CHECK enum err_code union_lake_open(struct client_table *table, struct union_lake **lake, struct err *err);
 void union_lake_close(struct union_lake *lake); /* NULL is fine */
 /* The newest snapshot that is there, registered or not; 0: none. */
@@ -91,10 +92,11 @@ struct union_watch {
     void *arg;
 };
 
-/* Until the registered lake snapshot reaches wanted in each bucket. errors: DEADLINE, with how far it is behind and
- * what the server says of the tiering; NOT_SUPPORTED where the table is not tiered. */
+/* Until the registered lake snapshot reaches wanted in each bucket. snapshot_id: out, its id, 0 where nothing is wanted
+ * and nothing is there; may be NULL. errors: DEADLINE, with how far the lake is behind and what the server says of the
+ * tiering; LAKE_STORAGE_NOT_CONFIGURED_EXCEPTION where the table has no lake. */
 MUST_CHECK enum err_code union_wait(struct client_table *table, const int64_t *wanted, int64_t deadline_mono_ns,
-                                    const struct union_watch *watch, struct err *err);
+                                    const struct union_watch *watch, int64_t *snapshot_id, struct err *err);
 
 /* ---- the oracle ----
  *

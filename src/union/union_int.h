@@ -1,8 +1,11 @@
-/* Multisets of rows and how two of them differ. */
+/* What the files of union share: multisets of rows and how two of them differ. */
 #ifndef WEIR_UNION_UNION_INT_H
 #define WEIR_UNION_UNION_INT_H
 
 #include "union/union.h"
+
+/* The error of a table that is not tiered. */
+enum err_code no_lake(const struct client_table *table, struct err *err);
 
 /* ---- bags (bag.c) ---- */
 

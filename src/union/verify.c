@@ -228,7 +228,7 @@ enum err_code union_verify(struct client_table *table, const struct union_verify
 {
     int64_t *wanted = ARENA_NEW_ARRAY(arena, int64_t, (size_t)table->bucket_count);
     TRY(client_offsets(table, CLIENT_LATEST, 0, wanted, err));
-    TRY(union_wait(table, wanted, options->deadline_mono_ns, &options->watch, err));
+    TRY(union_wait(table, wanted, options->deadline_mono_ns, &options->watch, NULL, err));
     struct verify *verify = mem_zalloc(sizeof *verify);
     verify->table = table;
     verify->options = options;

@@ -4,7 +4,8 @@
 #define PAUSE_NS_FIRST 5000000
 #define PAUSE_NS_MAX 200000000
 
-static enum err_code rows_behind(struct client_table *table, const int64_t *wanted, int64_t *behind, struct err *err)
+static enum err_code rows_behind(struct client_table *table, const int64_t *wanted, int64_t *behind,
+                                 int64_t *snapshot_id, struct err *err)
 {
     struct arena arena = {0};
     struct client_lake_snapshot snapshot = {0};
@@ -12,6 +13,7 @@ static enum err_code rows_behind(struct client_table *table, const int64_t *want
     enum err_code code = client_lake_snapshot(table, CLIENT_LAKE_READABLE, 0, &arena, &snapshot, &own);
     if (code == OK || code == ERR_LAKE_SNAPSHOT_NOT_EXIST) {
         *behind = 0;
+        *snapshot_id = code == OK ? snapshot.id : 0;
         for (int32_t i = 0; i < table->bucket_count; i++)
             *behind += MAX(wanted[i] - (code == OK ? MAX(snapshot.offsets[i], 0) : 0), 0);
         code = OK;
@@ -39,17 +41,18 @@ static enum err_code too_late(struct client_table *table, int64_t behind, struct
 }
 
 enum err_code union_wait(struct client_table *table, const int64_t *wanted, int64_t deadline_mono_ns,
-                         const struct union_watch *watch, struct err *err)
+                         const struct union_watch *watch, int64_t *snapshot_id, struct err *err)
 {
     struct os *os = client_os(table->client);
-    int64_t pause_ns = PAUSE_NS_FIRST, first = -1, behind = 0;
+    int64_t pause_ns = PAUSE_NS_FIRST, first = -1, behind = 0, id = 0;
     if (!table->lake_enabled)
-        return err_set(err, ERR_NOT_SUPPORTED, "%.*s.%.*s has no lake: table.datalake.enabled is not set",
-                       SLICE_ARGS(table->path.database), SLICE_ARGS(table->path.table));
+        return no_lake(table, err);
     for (;;) {
-        enum err_code code = rows_behind(table, wanted, &behind, err);
+        enum err_code code = rows_behind(table, wanted, &behind, &id, err);
         if (code == ERR_DEADLINE || (code == OK && behind && os_mono_ns(os) >= deadline_mono_ns))
             return too_late(table, behind, err);
+        if (code == OK && !behind && snapshot_id)
+            *snapshot_id = id;
         if (code != OK || !behind)
             return code;
         first = MAX(first, behind);
