@@ -2,11 +2,6 @@
  * own error field, never as an error frame, since that is where clients look. */
 #include "api/api_int.h"
 
-#define SESSIONS_MAX 200      /* of a server: kv.scanner.max-per-server */
-#define SESSIONS_BUCKET_MAX 8 /* of one bucket */
-#define SESSION_IDLE_NS 600000000000
-#define BATCH_BYTES_MOST (10u << 20) /* kv.scanner.max-batch-size */
-
 struct scan_session {
     struct scan_session *next;
     char id[37];
@@ -79,7 +74,7 @@ static enum err_code room_check_locked(struct api *api, const struct wire_pb_sca
     unsigned same = 0;
     for (const struct scan_session *s = api->sessions; s; s = s->next)
         same += s->table_id == req->table_id && s->bucket == req->bucket_id;
-    if (same >= SESSIONS_BUCKET_MAX || api->session_count >= SESSIONS_MAX)
+    if (same >= api->config.scans.per_bucket_max || api->session_count >= api->config.scans.count_max)
         return err_set(err, ERR_TOO_MANY_SCANNERS, "%u scans of this bucket and %u in all are open", same,
                        api->session_count);
     return OK;
@@ -106,7 +101,7 @@ static enum err_code session_open(struct api_call *call, struct scan_session **o
     struct bucket *bucket;
     if (req->call_seq_id != 0)
         return err_set(err, ERR_INVALID_SCAN_REQUEST, "a scan begins with call 0, not %d", req->call_seq_id);
-    drop_some(call->api, NULL, os_mono_ns(call->api->config.os) - SESSION_IDLE_NS);
+    drop_some(call->api, NULL, os_mono_ns(call->api->config.os) - call->api->config.scans.idle_ms_max * 1000000);
     TRY(api_bucket_of(call, open->table_id, open->has_partition_id, open->bucket_id, &bucket, err));
     struct scan_session *session = mem_alloc(sizeof *session);
     *session = (struct scan_session){.table_id = open->table_id,
@@ -210,8 +205,8 @@ static enum err_code batch_answer(struct api_call *call, struct scan_session *se
     struct wire_scan_kv_response *resp = call->response;
     struct buf records = {0};
     bool more;
-    enum err_code code =
-        batch_fill(session, MIN((size_t)req->batch_size_bytes, (size_t)BATCH_BYTES_MOST), &records, &more, err);
+    size_t bytes_max = MIN((size_t)req->batch_size_bytes, call->api->config.scans.batch_bytes_max);
+    enum err_code code = batch_fill(session, bytes_max, &records, &more, err);
     if (code == OK) {
         WIRE_SET(resp, scanner_id, arena_dup(&call->arena, slice_str(session->id)));
         WIRE_SET(resp, has_more_results, more);

@@ -39,12 +39,12 @@ static void nested_names_are_joined_and_sequences_too(void **state)
     (void)state;
     struct conf *conf = conf_create();
     MUST(parse(conf, "data:\n  dir: /d\n"
-                     "weir:\n  kv:\n    open.max: 7\n  tier.workers: 5\n"
+                     "kv:\n  scanner:\n    max-per-bucket: 7\nweir:\n  tier.workers: 5\n"
                      "bind.listeners:\n  - FLUSS://127.0.0.1:1\n  - CLIENT://127.0.0.1:2\n"
                      "datalake.paimon: {metastore: filesystem, warehouse: '/w'}\n"
                      "weir.tier.dir:\n"));
     assert_string_equal(conf_str(conf, CONF_DATA_DIR), "/d");
-    assert_int_equal(conf_i64(conf, CONF_KV_OPEN_MAX), 7);
+    assert_int_equal(conf_i64(conf, CONF_KV_SCANNER_MAX_PER_BUCKET), 7);
     assert_int_equal(conf_i64(conf, CONF_TIER_WORKERS), 5);
     assert_string_equal(conf_str(conf, CONF_BIND_LISTENERS), "FLUSS://127.0.0.1:1,CLIENT://127.0.0.1:2");
     assert_string_equal(conf_prefix_get(conf, CONF_DATALAKE_PAIMON, "warehouse"), "/w");
