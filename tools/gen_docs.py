@@ -133,7 +133,7 @@ def errors():
 
 
 def metrics():
-    kinds = {"COUNTER": "counter", "GAUGE": "gauge", "RATE": "gauge, a second", "HISTOGRAM": "summary"}
+    kinds = {"COUNTER": "counter", "GAUGE": "gauge", "RATE": "gauge, a second", "HISTOGRAM": "summary", "TIMES": "summary"}
     lines = [[code(name), kinds[kind], cell(labels.replace(",", ", ")), cell(text)]
              for _, (_, name, kind, labels, text) in sorted(rows("src/metric/metric.def"), key=lambda r: r[1][1])]
     return (f"{made_from('src/metric/metric.def')}# Metrics\n\n"

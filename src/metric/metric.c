@@ -94,7 +94,7 @@ static struct series *insert(struct metrics *metrics, size_t at, enum metric_id 
     series->id = id;
     series->born_mono_ns = os_mono_ns(metrics->os);
     buf_put_slice(&series->labels, labels);
-    if (families[id].kind == KIND_HISTOGRAM)
+    if (families[id].kind == KIND_HISTOGRAM || families[id].kind == KIND_TIMES)
         series->head.histogram = mem_zalloc(METRIC_HISTOGRAM_SLOTS * sizeof *series->head.histogram);
     (void)vec_add(&metrics->series);
     struct series **place = metrics->series.ptr + at;

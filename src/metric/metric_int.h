@@ -6,7 +6,7 @@
 
 #define SAMPLES (METRIC_RATE_TICKS + 1) /* the ends of that many ticks */
 
-enum kind { KIND_COUNTER, KIND_GAUGE, KIND_RATE, KIND_HISTOGRAM };
+enum kind { KIND_COUNTER, KIND_GAUGE, KIND_RATE, KIND_HISTOGRAM, KIND_TIMES };
 
 struct family {
     const char *name;

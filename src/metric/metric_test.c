@@ -24,8 +24,8 @@ static void families_are_printed_once_with_their_series_in_order(void **state)
     metric_set(b, 7);
     metric_add(b, -2);
     metric_add(in, INT64_C(1) << 40);
-    assert_printed(metrics, "# HELP fluss_coordinator_lakeTiering_table_tierLag milliseconds since the last lake "
-                            "snapshot of the table\n"
+    assert_printed(metrics, "# HELP fluss_coordinator_lakeTiering_table_tierLag milliseconds since the oldest change "
+                            "that the lake does not have; 0: it has all\n"
                             "# TYPE fluss_coordinator_lakeTiering_table_tierLag gauge\n"
                             "fluss_coordinator_lakeTiering_table_tierLag{database=\"d\",table=\"a\\\"\\\\\\n\"} -5\n"
                             "fluss_coordinator_lakeTiering_table_tierLag{database=\"d\",table=\"b\"} 5\n"
@@ -143,6 +143,23 @@ static void values_at_the_ends_have_a_slot(void **state)
     metrics_destroy(metrics);
 }
 
+static void times_are_observed_in_microseconds_and_printed_in_milliseconds(void **state)
+{
+    (void)state;
+    struct metrics *metrics = metrics_create(os_real());
+    struct metric *time = metrics_take(metrics, METRIC_REQUEST_TIME, METRIC_LABELS(SLICE("lookup")));
+    struct buf out = {0};
+    metric_observe(time, 7);
+    metric_observe(time, 1493);
+    metrics_print(metrics, &out);
+    assert_non_null(strstr(buf_cstr(&out), "totalTimeMs{request=\"lookup\",quantile=\"0.5\"} 0.007\n"));
+    assert_non_null(strstr(buf_cstr(&out), "totalTimeMs_sum{request=\"lookup\"} 1.500\n"));
+    assert_non_null(strstr(buf_cstr(&out), "totalTimeMs_count{request=\"lookup\"} 2\n"));
+    buf_deinit(&out);
+    metrics_release(metrics, time);
+    metrics_destroy(metrics);
+}
+
 static void set_one(void *arg)
 {
     metric_set(*(struct metric **)arg, 41);
@@ -207,5 +224,5 @@ static void threads_add_together(void **state)
 TESTS("metric", TEST(families_are_printed_once_with_their_series_in_order), TEST(a_series_lives_until_its_last_release),
       TEST(without_a_registry_nothing_is_counted), TEST(a_rate_looks_back_over_a_minute),
       TEST(a_distribution_gives_quantiles_within_an_eighth), TEST(values_at_the_ends_have_a_slot),
-      TEST(gauges_are_refreshed_before_printing), TEST(a_series_beyond_the_limit_is_counted_nowhere),
-      TEST(threads_add_together))
+      TEST(times_are_observed_in_microseconds_and_printed_in_milliseconds), TEST(gauges_are_refreshed_before_printing),
+      TEST(a_series_beyond_the_limit_is_counted_nowhere), TEST(threads_add_together))

@@ -3,8 +3,11 @@
 
 #define SECOND_NS 1000000000
 
-static const char *const type_names[] = {
-    [KIND_COUNTER] = "counter", [KIND_GAUGE] = "gauge", [KIND_RATE] = "gauge", [KIND_HISTOGRAM] = "summary"};
+static const char *const type_names[] = {[KIND_COUNTER] = "counter",
+                                         [KIND_GAUGE] = "gauge",
+                                         [KIND_RATE] = "gauge",
+                                         [KIND_HISTOGRAM] = "summary",
+                                         [KIND_TIMES] = "summary"};
 
 /* name{labels} and a blank; extra is one more label or "". */
 static void put_name(struct buf *out, const struct series *series, const char *suffix, const char *extra)
@@ -27,6 +30,15 @@ static double rate(const struct metrics *metrics, const struct series *series, i
     return (double)(metric_value(&series->head) - series->samples[oldest]) * SECOND_NS / (double)passed;
 }
 
+/* Times are observed in microseconds and printed in milliseconds. */
+static void put_observed(struct buf *out, const struct series *series, int64_t value)
+{
+    if (metric_family(series->id)->kind == KIND_TIMES)
+        buf_printf(out, "%.3f\n", (double)value / 1000);
+    else
+        buf_printf(out, "%lld\n", (long long)value);
+}
+
 static void put_summary(struct buf *out, const struct series *series)
 {
     static const struct {
@@ -39,10 +51,10 @@ static void put_summary(struct buf *out, const struct series *series)
                      {.999, "quantile=\"0.999\""}};
     for (size_t i = 0; i < ARRAY_LEN(quantiles); i++) {
         put_name(out, series, "", quantiles[i].label);
-        buf_printf(out, "%lld\n", (long long)metric_quantile(&series->head, quantiles[i].share));
+        put_observed(out, series, metric_quantile(&series->head, quantiles[i].share));
     }
     put_name(out, series, "_sum", "");
-    buf_printf(out, "%lld\n", (long long)metric_value(&series->head));
+    put_observed(out, series, metric_value(&series->head));
     put_name(out, series, "_count", "");
     buf_printf(out, "%llu\n", (unsigned long long)metric_observations(&series->head));
 }
@@ -51,6 +63,7 @@ static void put_series(struct buf *out, const struct metrics *metrics, const str
 {
     switch (metric_family(series->id)->kind) {
     case KIND_HISTOGRAM:
+    case KIND_TIMES:
         put_summary(out, series);
         break;
     case KIND_RATE:

@@ -223,6 +223,11 @@ void os_socket_close(struct os_socket *socket)
         socket->os->socket->close(socket);
 }
 
+int os_socket_detach(struct os_socket *socket)
+{
+    return socket->os->socket->detach(socket);
+}
+
 void os_socket_shutdown(struct os_socket *socket)
 {
     socket->os->socket->shutdown(socket);

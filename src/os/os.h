@@ -152,6 +152,8 @@ MUST_CHECK enum err_code os_connect(struct os *os, const char *host, uint16_t po
                                     struct os_socket **socket, struct err *err);
 MUST_CHECK enum err_code os_socket_pair(struct os *os, struct os_socket *pair[2], struct err *err);
 void os_socket_close(struct os_socket *socket); /* NULL is fine */
+/* Frees the handle and gives the descriptor, for a library that looks after its sockets itself. */
+int os_socket_detach(struct os_socket *socket);
 /* Ends both directions, so that a thread that waits on it comes back; the close is still to come. */
 void os_socket_shutdown(struct os_socket *socket);
 /* *closed tells the end of the stream. */
@@ -195,6 +197,8 @@ int os_pid(struct os *os);
 /* Bytes of memory that the process has resident (0: the system does not tell); processor nanoseconds it has used. */
 uint64_t os_resident_bytes(struct os *os);
 int64_t os_cpu_ns(struct os *os);
+/* Descriptors that the process has open; 0: the system does not tell. */
+size_t os_open_files(struct os *os);
 /* Raises the limit on open descriptors as far as the system lets us, and gives it. */
 uint64_t os_open_files_max(struct os *os);
 

@@ -4,8 +4,8 @@
  * member of its own struct (`struct real_file { struct os_file head; int fd; }`), fills in `os`, and gets the handle
  * back as it gave it out. Each field does what the function of the same name in os.h promises; os.c only passes on. A
  * second os may take whole groups from the machine (`.process = os_real()->process`). os_mkdirs, os_read_whole,
- * os_write_durable, os_remove_tree and os_uuid are made of the others (helpers.c), so that a simulator sees their
- * single steps. */
+ * os_write_durable, os_remove_tree, os_open_files and os_uuid are made of the others (helpers.c), so that a simulator
+ * sees their single steps. */
 #ifndef WEIR_OS_OS_OPS_H
 #define WEIR_OS_OS_OPS_H
 
@@ -101,6 +101,7 @@ struct os_socket_ops {
                              struct os_socket **socket, struct err *err);
     enum err_code (*pair)(struct os *os, struct os_socket *pair[2], struct err *err);
     void (*close)(struct os_socket *socket); /* never NULL */
+    int (*detach)(struct os_socket *socket);
     void (*shutdown)(struct os_socket *socket);
     enum err_code (*recv)(struct os_socket *socket, void *ptr, size_t len, size_t *got, bool *closed, struct err *err);
     enum err_code (*send)(struct os_socket *socket, const struct slice *pieces, size_t piece_count, size_t *sent,

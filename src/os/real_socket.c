@@ -97,6 +97,13 @@ static void socket_close(struct os_socket *socket)
     mem_free(CONTAINER_OF(socket, struct real_socket, head));
 }
 
+static int socket_detach(struct os_socket *socket)
+{
+    int fd = fd_of(socket);
+    mem_free(CONTAINER_OF(socket, struct real_socket, head));
+    return fd;
+}
+
 static void socket_shutdown(struct os_socket *socket)
 {
     shutdown(fd_of(socket), SHUT_RDWR); /* fails only where the peer is gone already */
@@ -174,6 +181,7 @@ const struct os_socket_ops real_socket_ops = {
     .connect = real_connect,
     .pair = socket_pair,
     .close = socket_close,
+    .detach = socket_detach,
     .shutdown = socket_shutdown,
     .recv = socket_recv,
     .send = socket_send,
