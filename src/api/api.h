@@ -22,9 +22,18 @@ struct api_listener {
     bool internal; /* weir's own tiering service: no authentication */
 };
 
+/* What SCAN_KV allows: kv.scanner.*. */
+struct api_scan_limits {
+    unsigned per_bucket_max;
+    unsigned count_max;
+    int64_t idle_ms_max;
+    size_t batch_bytes_max;
+};
+
 struct api_config {
     struct os *os;
     struct trace *trace;
+    struct metrics *metrics; /* may be NULL */
     struct meta *meta;
     struct tiering *tiering;
     struct buckets *buckets;
@@ -33,6 +42,7 @@ struct api_config {
     int64_t freshness_ms_default;
     int32_t server_id;
     size_t fetch_bytes_max; /* of one FETCH_LOG answer, whatever was asked */
+    struct api_scan_limits scans;
     /* Makes the lake table of a new table with table.datalake.enabled, before it is stored (blocks). NULL: no lake.
      * errors: LAKE_TABLE_ALREADY_EXIST, LAKE. */
     enum err_code (*lake_create)(void *arg, struct slice database, struct slice name,

@@ -21,11 +21,17 @@ struct api_served {
     api_fn *fn;
 };
 
+/* What is counted of one kind of request. */
+struct api_meter {
+    struct metric *requests, *errors, *time;
+};
+
 /* By key; ends with fn NULL. */
 extern const struct api_served api_served[];
 
 struct api {
     struct api_config config;
+    struct api_meter *meters;      /* one for each of api_served */
     struct os_mutex mutex;         /* guards what follows */
     struct api_held *held;         /* calls that wait for something: api_hold */
     struct scan_session *sessions; /* api/scan_kv.c */
@@ -40,6 +46,8 @@ struct api_call {
     const struct api_served *served;
     const struct wire_api *wire;
     const struct api_listener *listener;
+    int64_t begun_ns;
+    bool failed; /* also when it is only a bucket's part of it */
     int16_t version;
     int32_t request_id;
     struct arena arena; /* everything of the call */
@@ -68,9 +76,15 @@ MUST_CHECK enum err_code api_bucket_of(struct api_call *call, int64_t table_id, 
 struct slice api_error_text(struct api_call *call, enum err_code code, const struct err *err);
 
 /* Fills the two error fields that each bucket's answer has. */
-#define API_BUCKET_ERROR(call, answer, code, err)    \
-    (WIRE_SET((answer), error_code, err_wire(code)), \
+#define API_BUCKET_ERROR(call, answer, code, err)                           \
+    ((call)->failed = true, WIRE_SET((answer), error_code, err_wire(code)), \
      WIRE_SET((answer), error_message, api_error_text((call), (code), (err))))
+
+/* ---- counting: meter.c ---- */
+
+void api_meters_create(struct api *api);
+void api_meters_destroy(struct api *api);
+struct api_meter *api_meter_of(struct api *api, const struct api_served *served);
 
 /* ---- waiting for durability: await.c ---- */
 

@@ -26,6 +26,15 @@ static void send_error(struct net_conn *conn, int32_t request_id, enum err_code 
     net_conn_send(conn, &out);
 }
 
+static void call_count(struct api_call *call, bool failed)
+{
+    struct api_meter *meter = api_meter_of(call->api, call->served);
+    metric_add(meter->requests, 1);
+    if (failed)
+        metric_add(meter->errors, 1);
+    metric_observe(meter->time, (os_mono_ns(call->api->config.os) - call->begun_ns) / 1000);
+}
+
 static void call_free(struct api_call *call)
 {
     net_conn_unref(call->conn);
@@ -48,6 +57,7 @@ void api_call_finish(struct api_call *call, enum err_code code, const struct err
         wire_message_release(desc, call->response);
         send_error(call->conn, call->request_id, code, err);
     }
+    call_count(call, code != OK || call->failed);
     call_free(call);
 }
 
@@ -78,6 +88,7 @@ static enum err_code call_create(struct api *api, struct net_conn *conn, const s
                               .served = served,
                               .wire = wire_api_find(header->key),
                               .listener = net_conn_tag(conn),
+                              .begun_ns = loop_now_ns(net_conn_loop(conn)),
                               .version = header->version,
                               .request_id = header->request_id};
     if (served->where == API_POOL || served->key == WIRE_PUT_KV)
@@ -148,6 +159,7 @@ void api_create(const struct api_config *config, struct api **out)
     struct api *api = mem_zalloc(sizeof *api);
     api->config = *config;
     os_mutex_init(&api->mutex, config->os);
+    api_meters_create(api);
     *out = api;
 }
 
@@ -156,6 +168,7 @@ void api_destroy(struct api *api)
     if (!api)
         return;
     ASSERT(!api->held && !api->sessions);
+    api_meters_destroy(api);
     os_mutex_deinit(&api->mutex);
     mem_free(api);
 }

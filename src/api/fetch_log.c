@@ -60,6 +60,7 @@ static enum err_code bucket_read(struct pass *pass, struct bucket *bucket,
     WIRE_SET(answer, log_start_offset, range.start_offset);
     /* Present also when empty: the Java scanner reads it without asking. */
     WIRE_SET(answer, records, records);
+    metric_add(bucket_metrics(bucket)->bytes_out, (int64_t)bytes);
     pass->bytes += bytes;
     pass->bytes_left -= MIN(bytes, pass->bytes_left);
     fetch_state_note(pass->call->conn, bucket_table_id(bucket), req->bucket_id,

@@ -4,6 +4,7 @@ static enum err_code bucket_answer(struct api_call *call, struct bucket *bucket,
                                    const struct wire_pb_lookup_req_for_bucket *req,
                                    struct wire_pb_lookup_resp_for_bucket *answer, struct err *err)
 {
+    metric_add(bucket_metrics(bucket)->lookups, 1);
     struct wire_pb_value *values = ARENA_NEW_ARRAY(&call->arena, struct wire_pb_value, req->keys_count);
     for (size_t i = 0; i < req->keys_count; i++) {
         TRY(bucket_lookup(bucket, req->keys[i], may_block, &call->arena, &values[i].values, err));

@@ -39,8 +39,11 @@ static enum err_code append_locked(struct bucket *bucket, struct slice batches, 
     TRY(bucket_check_open_locked(bucket, err));
     TRY(log_append(bucket->log, batches, &appended, err));
     *append = (struct bucket_append){appended.base_offset, appended.next_offset};
-    if (!appended.duplicate)
-        bucket_appended_locked(bucket, woken);
+    if (appended.duplicate)
+        return OK;
+    metric_add(bucket->metrics.rows_in, appended.next_offset - appended.base_offset);
+    metric_add(bucket->metrics.bytes_in, (int64_t)batches.len);
+    bucket_appended_locked(bucket, woken);
     return OK;
 }
 
@@ -50,6 +53,7 @@ enum err_code bucket_append(struct bucket *bucket, struct slice records, struct 
     struct bucket_waiter *woken = NULL;
     const struct table_info *table = bucket_table(bucket);
     enum err_code code = OK;
+    metric_add(bucket->metrics.produces, 1);
     if (bucket->state)
         code = err_set(err, ERR_INVALID_TABLE_EXCEPTION, "table %.*s.%.*s has a primary key: its log is made by puts",
                        SLICE_ARGS(table->database), SLICE_ARGS(table->name));

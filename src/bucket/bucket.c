@@ -69,6 +69,7 @@ void bucket_set_tiering(struct bucket *bucket, struct tiering_table *tiering)
 
 static void bucket_free(struct bucket *bucket)
 {
+    bucket_metrics_release(bucket);
     if (bucket->state)
         state_close(bucket);
     if (bucket->log)
@@ -97,6 +98,7 @@ static enum err_code log_dir_open(struct bucket *bucket, struct err *err)
     struct log_options options = log_options_default();
     struct log_recovery recovery;
     options.segment_bytes = (uint32_t)MIN(bucket->env->segment_bytes, (uint64_t)LOG_SEGMENT_BYTES_MAX);
+    options.index_interval_bytes = bucket->env->index_interval_bytes;
     options.writer_expiry_ms = bucket->env->writer_expiry_ms;
     bucket_path(bucket, "log", path);
     TRY(os_mkdirs(bucket->env->os, path, err));
@@ -121,6 +123,7 @@ enum err_code bucket_open(struct bucket_env *env, const struct table_info *table
     if (table->descriptor->schema.primary_key_count > 0)
         TRY_OR_FAIL(state_open(bucket, err));
     bucket_set_tiering(bucket, tiering);
+    bucket_metrics_take(bucket);
     *out = bucket;
     return OK;
 fail:

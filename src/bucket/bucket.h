@@ -19,6 +19,7 @@
 #include "log/log.h"
 #include "meta/meta.h"
 #include "meta/tiering/tiering.h"
+#include "metric/metric.h"
 #include "run/run.h"
 
 #define BUCKET_KEY_BYTES_MAX (64u << 10)
@@ -30,19 +31,29 @@ struct bucket;
 struct bucket_env {
     struct os *os;
     const char *data_dir;
-    bool flush_async;          /* weir.log.flush=async: the page cache is enough for the watermark */
-    uint64_t segment_bytes;    /* log.segment.file-size */
-    size_t delta_bytes_max;    /* of all buckets together; the largest is written to its engine above it */
-    uint64_t replay_bytes_max; /* log to replay above which a bucket's delta is written */
-    int64_t delta_age_ms_max;  /* the same by age */
-    int64_t writer_expiry_ms;  /* server.writer-id.expiration-time */
-    struct kv_env *kv;         /* block cache and threads of all engines */
+    bool flush_async;              /* weir.log.flush=async: the page cache is enough for the watermark */
+    uint64_t segment_bytes;        /* log.segment.file-size */
+    uint32_t index_interval_bytes; /* log.index.interval-size */
+    size_t delta_bytes_max;        /* of all buckets together; the largest is written to its engine above it */
+    uint64_t replay_bytes_max;     /* log to replay above which a bucket's delta is written */
+    int64_t delta_age_ms_max;      /* the same by age */
+    int64_t writer_expiry_ms;      /* server.writer-id.expiration-time */
+    struct kv_env *kv;             /* block cache and threads of all engines */
     /* Have bucket_flush (or bucket_state_flush) called soon, on a thread that may block. Called under the bucket's
      * mutex: must only pass the word on. The bucket counts as wanted until the call. */
     void (*flush_wanted)(void *arg, struct bucket *bucket);
     void (*state_flush_wanted)(void *arg, struct bucket *bucket);
     void *arg;
-    size_t delta_bytes; /* now held by all; atomic */
+    size_t delta_bytes;        /* now held by all; atomic */
+    struct metrics *metrics;   /* may be NULL */
+    struct metric *flush_time; /* METRIC_LOG_FLUSH_TIME; may be NULL */
+};
+
+/* What is counted of a bucket: the series of its table, shared by its buckets. */
+struct bucket_metrics {
+    struct metric *rows_in;
+    struct metric *bytes_in, *bytes_out;
+    struct metric *produces, *puts, *lookups;
 };
 
 /* ---- life ---- */
@@ -62,6 +73,7 @@ void bucket_close(struct bucket *bucket, bool drop);
 int64_t bucket_table_id(const struct bucket *bucket);
 int32_t bucket_number(const struct bucket *bucket);
 bool bucket_has_key(const struct bucket *bucket); /* of a primary-key table */
+const struct bucket_metrics *bucket_metrics(const struct bucket *bucket);
 /* The table as this bucket knows it; the handle is the caller's. */
 const struct table_info *bucket_table(struct bucket *bucket);
 /* After ALTER TABLE. */

@@ -31,7 +31,13 @@ struct bucket {
     bool closed;
     struct bucket_waiter *waiters;
     struct state *state; /* NULL: a log table */
+    struct bucket_metrics metrics;
 };
+
+/* ---- metrics.c ---- */
+
+void bucket_metrics_take(struct bucket *bucket);
+void bucket_metrics_release(struct bucket *bucket);
 
 /* ---- files and their order ---- */
 

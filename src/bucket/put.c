@@ -208,6 +208,7 @@ static enum err_code commit_locked(struct put *put, struct bucket_append *append
     ASSERT(appended.next_offset == MAX(put->next_offset, appended.base_offset + 1));
     *append = (struct bucket_append){appended.base_offset, appended.next_offset};
     put->state->row_count = put->row_count;
+    metric_add(bucket->metrics.rows_in, put->next_offset - appended.base_offset);
     state_count_locked(bucket);
     bucket_appended_locked(bucket, woken);
     return OK;
@@ -272,6 +273,8 @@ enum err_code bucket_put(struct bucket *bucket, const struct bucket_put *what, s
         *append = (struct bucket_append){0, 0};
         return OK;
     }
+    metric_add(bucket->metrics.puts, 1);
+    metric_add(bucket->metrics.bytes_in, (int64_t)what->records.len);
     TRY(kv_batch_check(what->records, &put.batch, err));
     os_mutex_lock(&bucket->state->write_lock);
     enum err_code code = put_under_lock(&put, what, append, err);

@@ -71,7 +71,9 @@ static void flush_once(struct bucket *bucket)
     os_mutex_unlock(&bucket->mutex);
     if (!flush)
         return;
+    int64_t begun_ns = os_mono_ns(bucket->env->os);
     log_flush_run(flush);
+    metric_observe(bucket->env->flush_time, (os_mono_ns(bucket->env->os) - begun_ns) / 1000);
     os_mutex_lock(&bucket->mutex);
     struct bucket_waiter *woken;
     if (log_flush_end(bucket->log, flush, &err) == OK)

@@ -9,7 +9,7 @@ static const char help[] =
     "usage: weir server [--config FILE] [--data-dir DIR] [--listen HOST:PORT] [-D OPTION=VALUE ...]\n"
     "\n"
     "Serves the tables of a data directory until it gets SIGTERM or SIGINT.\n"
-    "When it serves it prints one line: ready FLUSS=HOST:PORT\n"
+    "When it serves it prints one line: ready FLUSS=HOST:PORT HTTP=HOST:PORT\n"
     "\n"
     "  --config FILE        options from a server.yaml, as Apache Fluss has it\n"
     "  --data-dir DIR       where everything is kept (./weir-data)\n"

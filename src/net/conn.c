@@ -110,6 +110,7 @@ static void write_out(struct net_conn *conn)
         if (sent == 0)
             break;
         conn->active_ns = loop_now_ns(conn->home->loop);
+        metric_add(conn->home->net->bytes_out, (int64_t)sent);
         wire_out_advance(&conn->out, sent);
     }
     watch_update(conn);
@@ -221,6 +222,7 @@ static enum err_code read_some(struct net_conn *conn, struct err *err)
     if (closed)
         return err_set(err, ERR_CLOSED, "%s closed the connection", conn->peer);
     wire_splitter_filled(&conn->in, got);
+    metric_add(conn->home->net->bytes_in, (int64_t)got);
     conn->active_ns = loop_now_ns(conn->home->loop);
     return frames_take(conn, err);
 }

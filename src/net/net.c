@@ -122,6 +122,8 @@ enum err_code net_create(struct os *os, const struct net_options *options, const
     net->owner = *owner;
     os_mutex_init(&net->mutex, os);
     os_cond_init(&net->drained, os);
+    net->bytes_in = metrics_take(options->metrics, METRIC_BYTES_IN, METRIC_NO_LABELS);
+    net->bytes_out = metrics_take(options->metrics, METRIC_BYTES_OUT, METRIC_NO_LABELS);
     net->loops = mem_zalloc(options->loop_count * sizeof *net->loops);
     for (unsigned i = 0; i < options->loop_count; i++) {
         net->loops[i].net = net;
@@ -202,6 +204,8 @@ void net_destroy(struct net *net)
     for (unsigned i = 0; i < net->options.loop_count; i++)
         loop_destroy(net->loops[i].loop);
     mem_free(net->loops);
+    metrics_release(net->options.metrics, net->bytes_in);
+    metrics_release(net->options.metrics, net->bytes_out);
     vec_deinit(&net->listeners);
     os_cond_deinit(&net->drained);
     os_mutex_deinit(&net->mutex);

@@ -9,6 +9,7 @@
 #define WEIR_NET_NET_H
 
 #include "base/arena.h"
+#include "metric/metric.h"
 #include "run/run.h"
 #include "wire/wire.h"
 
@@ -33,6 +34,7 @@ struct net_options {
     unsigned in_work_max;     /* requests of one connection handed over and not yet answered; then reading pauses */
     unsigned connections_max; /* further ones are closed at once */
     int64_t idle_ms_max;      /* a connection that neither reads nor writes for so long is closed */
+    struct metrics *metrics;  /* may be NULL */
 };
 
 MUST_CHECK enum err_code net_create(struct os *os, const struct net_options *options, const struct net_owner *owner,

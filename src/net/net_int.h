@@ -21,6 +21,7 @@ struct net {
     struct net_options options;
     struct net_owner owner;
     struct net_loop *loops;
+    struct metric *bytes_in, *bytes_out;
     VEC(struct listener *) listeners;
     struct os_mutex mutex; /* guards the counts below */
     struct os_cond drained;

@@ -3,6 +3,7 @@
 #define WEIR_SERVER_SERVER_INT_H
 
 #include "api/api.h"
+#include "http/http.h"
 #include "server/server.h"
 
 #define SERVER_LOOPS 2
@@ -13,6 +14,10 @@
 #define SERVER_IN_WORK_MAX 500 /* requests of one connection; netty.server.max-queued-requests */
 #define SERVER_STOP_MS 3000    /* answers are still written for so long */
 #define SERVER_TICK_NS 100000000
+
+struct metric_list {
+    VEC(struct metric *) v;
+};
 
 struct server {
     struct os *os;
@@ -36,6 +41,12 @@ struct server {
     struct slice warehouse; /* where lake tables are */
     struct api *api;
     struct net *net;
+    struct http *http;
+    char http_host[CONF_HOST_MAX];
+    uint16_t http_port;
+    struct metrics *metrics;
+    struct os_mutex gauges_mutex;
+    struct metric_list gauges; /* what the last print set; held so that the series stay */
     /* The ticker: a loop for what is done from time to time. */
     struct loop *ticker;
     struct timer tick, tiering_tick;
@@ -63,6 +74,11 @@ MUST_CHECK enum err_code server_ticker_start(struct server *server, struct err *
 void server_ticker_stop(struct server *server);
 /* The wake callback of the tiering schedule. */
 void server_tiering_wake(void *arg);
+
+/* ---- server_metrics.c ---- */
+
+void server_metrics_init(struct server *server);
+void server_metrics_deinit(struct server *server);
 
 /* ---- server_hooks.c ---- */
 

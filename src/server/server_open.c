@@ -90,11 +90,22 @@ static struct table_cluster cluster_of(const struct conf *conf)
     return cluster;
 }
 
+static struct api_scan_limits scan_limits_of(const struct conf *conf)
+{
+    return (struct api_scan_limits){
+        .per_bucket_max = (unsigned)conf_i64(conf, CONF_KV_SCANNER_MAX_PER_BUCKET),
+        .count_max = (unsigned)conf_i64(conf, CONF_KV_SCANNER_MAX_PER_SERVER),
+        .idle_ms_max = conf_duration_ms(conf, CONF_KV_SCANNER_TTL),
+        .batch_bytes_max = (size_t)conf_bytes(conf, CONF_KV_SCANNER_MAX_BATCH_SIZE),
+    };
+}
+
 static void api_make(struct server *server)
 {
     struct api_config config = {
         .os = server->os,
         .trace = server->trace,
+        .metrics = server->metrics,
         .meta = server->meta,
         .tiering = server->tiering,
         .buckets = server->buckets,
@@ -104,6 +115,7 @@ static void api_make(struct server *server)
         .server_id = (int32_t)conf_i64(server->conf, CONF_TABLET_SERVER_ID),
         .fetch_bytes_max = (size_t)conf_bytes(server->conf, CONF_MAX_REQUEST_SIZE),
         .lake_create = conf_is(server->conf, CONF_DATALAKE_FORMAT, "paimon") ? server_lake_create : NULL,
+        .scans = scan_limits_of(server->conf),
         .lake_options = &server->lake_options,
         .lake_arg = server,
     };

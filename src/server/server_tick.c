@@ -5,6 +5,7 @@ static void tick(struct timer *timer)
 {
     struct server *server = CONTAINER_OF(timer, struct server, tick);
     buckets_tick(server->buckets);
+    metrics_tick(server->metrics);
     timer_start(server->ticker, timer, loop_now_ns(server->ticker) + SERVER_TICK_NS);
 }
 
