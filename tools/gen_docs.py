@@ -5,6 +5,7 @@
     docs/manual/errors.md    from proto/errors.def
     docs/manual/metrics.md   from src/metric/metric.def
     docs/manual/table-options.md  from src/meta/table/table_options.def
+    docs/manual/commands.md  from src/cmd/verbs.def and src/cmd/args.c
 
 Without an argument writes them; --check tells which are not fresh; --unused tells the served options and the metrics
 that no file of the product names. A row stands in one line: MACRO(argument, ...), an argument being a word, a number,
@@ -142,7 +143,39 @@ def metrics():
             f"{table(['metric', 'kind', 'labels', 'meaning'], lines)}")
 
 
-PAGES = {"options.md": options, "table-options.md": table_options, "errors.md": errors, "metrics.md": metrics}
+STRINGS = re.compile(r'"((?:\\.|[^"\\])*)"')
+OPTION = re.compile(r'\[\w+\] = \{"(-[\w-]+)", (?:"([^"]*)"|NULL), (true|false), "([^"]*)"\}')
+
+
+def unescaped(text):
+    return re.sub(r"\\.", lambda m: ESCAPES[m[0]], text)
+
+
+def verbs():
+    """(name, args, options, summary, help) of each VERB; strings may go on over several lines."""
+    for row in re.split(r"^VERB\(", COMMENT.sub("", (house.ROOT / "src/cmd/verbs.def").read_text()), flags=re.M)[1:]:
+        name, rest = row.split(",", 1)
+        parts = [unescaped("".join(STRINGS.findall(part))) for part in re.split(r'(?<="),', rest, maxsplit=3)]
+        yield (name.strip(), *parts)
+
+
+def commands():
+    options = [(name, value, common == "true", text) for name, value, common, text in
+               OPTION.findall((house.ROOT / "src/cmd/args.c").read_text())]
+    page = (f"{made_from('src/cmd/verbs.def and src/cmd/args.c')}# Commands\n\n"
+            "The client side of weir works with a weir server and with a stock Apache Fluss cluster. Tables are named `[DATABASE.]TABLE`; the database is\n"
+            "`fluss` if none is given. Every command takes:\n\n"
+            + table(["option", "meaning"], [[code(f"{n} {v}"), cell(t)] for n, v, common, t in options if common])
+            + "\nExit codes: 0 yes; 1 the answer is no (not found, not equal); 2 could not tell in time; 64 usage; 69 no server; 70 our fault.\n"
+            "Beside these there is `weir server` (options.md).\n")
+    for name, args, own, summary, text in verbs():
+        page += f"\n## weir {name} {args}".rstrip() + f"\n\n{summary[0].upper() + summary[1:]}.\n\n```text\n{text.rstrip()}\n```\n"
+        lines = [[code(f"{n} {v}".strip()), cell(t)] for n, v, _, t in options if n.lstrip("-") in own.split()]
+        page += "\n" + table(["option", "meaning"], lines) if lines else ""
+    return page
+
+
+PAGES = {"commands.md": commands, "options.md": options, "table-options.md": table_options, "errors.md": errors, "metrics.md": metrics}
 
 
 def check():

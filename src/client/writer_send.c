@@ -237,6 +237,8 @@ void writer_wait(struct client_writer *writer)
     }
     if (writer->failed.code != OK || writer->pending_bytes < before)
         return;
+    if (client_check_cancelled(client, &writer->failed) != OK)
+        return;
     if (client_expired(client)) {
         err_set(&writer->failed, ERR_DEADLINE, "%llu bytes were not acknowledged in time",
                 (unsigned long long)writer->pending_bytes);

@@ -136,6 +136,20 @@ static void a_batch_is_tried_no_longer_than_asked(void **state)
     client_bed_close(&bed);
 }
 
+static void a_flush_ends_when_it_is_cancelled(void **state)
+{
+    (void)state;
+    struct client_bed bed = {.peer = {.fault = never_leader}};
+    client_bed_open(&bed, LOG_TABLE_JSON);
+    struct client_writer *writer;
+    MUST(client_writer_create(bed.table, NULL, &writer, &err));
+    put_rows(writer, 3);
+    client_cancel(bed.client, true);
+    MUST_FAIL(ERR_SHUTTING_DOWN, client_writer_flush(writer, &err));
+    client_writer_destroy(writer);
+    client_bed_close(&bed);
+}
+
 static void a_row_that_does_not_fit_leaves_the_writer_as_it_was(void **state)
 {
     (void)state;
@@ -271,5 +285,6 @@ static void values_that_are_no_rows_are_refused(void **state)
 
 TESTS("client.writer", TEST(rows_of_a_log_table_arrive_once_in_order), TEST(failures_that_pass_leave_each_row_once),
       TEST(a_failure_that_stays_stops_the_writer), TEST(a_batch_is_tried_no_longer_than_asked),
-      TEST(a_row_that_does_not_fit_leaves_the_writer_as_it_was), TEST(the_last_upsert_or_delete_of_a_key_counts),
-      TEST(many_keys_are_looked_up_in_their_order), TEST(values_that_are_no_rows_are_refused))
+      TEST(a_flush_ends_when_it_is_cancelled), TEST(a_row_that_does_not_fit_leaves_the_writer_as_it_was),
+      TEST(the_last_upsert_or_delete_of_a_key_counts), TEST(many_keys_are_looked_up_in_their_order),
+      TEST(values_that_are_no_rows_are_refused))
