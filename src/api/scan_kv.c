@@ -227,7 +227,7 @@ static enum err_code scan(struct api_call *call, struct err *err)
 {
     const struct wire_scan_kv_request *req = call->request;
     struct wire_scan_kv_response *resp = call->response;
-    struct scan_session *session;
+    struct scan_session *session = NULL;
     bool opens = req->bucket_scan_req != NULL;
     if (opens == req->has_scanner_id || (opens && req->close_scanner))
         return err_set(err, ERR_INVALID_SCAN_REQUEST, "a scan is opened for a bucket, or goes on or ends by its id");

@@ -42,7 +42,7 @@ static enum err_code column_list(struct parser *p, const struct making *m, uint3
     TRY(parser_expect(p, "("));
     do {
         struct slice name;
-        uint32_t position;
+        uint32_t position = 0;
         size_t at = p->token.at;
         TRY(parser_name(p, "a column", &name));
         TRY(known_column(p, m, at, name, &position));
@@ -138,7 +138,7 @@ static enum err_code bucket_key(struct parser *p, struct making *m, size_t at, s
     while (value.len) {
         const uint8_t *comma = memchr(value.ptr, ',', value.len);
         size_t len = comma ? (size_t)(comma - value.ptr) : value.len;
-        uint32_t position;
+        uint32_t position = 0;
         TRY(known_column(p, m, at, trimmed(slice_of(value.ptr, len)), &position));
         TRY(add_position(p, at, table->bucket_keys, &table->bucket_key_count, position));
         value = slice_of(value.ptr + len + (comma ? 1 : 0), value.len - len - (comma ? 1 : 0));
