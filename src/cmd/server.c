@@ -96,6 +96,8 @@ static enum err_code tiering_start(struct os *os, const struct conf *conf, struc
         .worker_count = (unsigned)conf_i64(conf, CONF_TIER_WORKERS),
         .sort_bytes = (size_t)conf_bytes(conf, CONF_TIER_SORT_BYTES),
         .round_bytes_max = (uint64_t)conf_bytes(conf, CONF_TIER_ROUND_BYTES),
+        .expire_ms = conf_duration_ms(conf, CONF_TIER_EXPIRE_TIME),
+        .expire_count_max = (uint32_t)conf_i64(conf, CONF_TIER_EXPIRE_MAX_SNAPSHOTS),
     };
     return tier_start(&config, tier, err);
 }

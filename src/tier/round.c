@@ -153,6 +153,7 @@ static enum err_code run(struct round *round, struct report *report, struct err 
     TRY(round_read(round, err));
     TRY(commit(round, err));
     tell_done(round);
+    keeper_note(tier, round->source.table);
     report->row_count = round->rows_in_lake;
     report->more = round->cut;
     return OK;

@@ -84,6 +84,8 @@ static void sweep(struct tier *tier)
 static enum err_code threads_start(struct tier *tier, struct err *err)
 {
     struct os *os = tier->config.os;
+    tier->keeper.link.tier = tier;
+    TRY(os_thread_start(os, "keeper", keeper_run, &tier->keeper, &tier->keeper.thread, err));
     for (unsigned i = 0; i < tier->config.worker_count; i++) {
         struct worker *worker = &tier->workers[i];
         *worker = (struct worker){.link.tier = tier, .number = i};
@@ -121,6 +123,7 @@ static void ask_to_stop(struct tier *tier)
     os_cond_broadcast(&tier->changed);
     for (unsigned i = 0; i < tier->worker_count; i++)
         link_cancel_locked(&tier->workers[i].link);
+    link_cancel_locked(&tier->keeper.link);
     os_mutex_unlock(&tier->mutex);
 }
 
@@ -131,6 +134,9 @@ void tier_stop(struct tier *tier)
     ask_to_stop(tier);
     for (unsigned i = 0; i < tier->worker_count; i++)
         os_thread_join(tier->workers[i].thread);
+    if (tier->keeper.thread)
+        os_thread_join(tier->keeper.thread);
+    keeper_deinit(&tier->keeper);
     os_file_close(tier->lock);
     os_cond_deinit(&tier->changed);
     os_mutex_deinit(&tier->mutex);

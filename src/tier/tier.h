@@ -1,8 +1,8 @@
 /* The tiering service: brings what is new in the tables of a server to the lake. It knows the server only through the
  * client protocol, so it works inside a weir server, as a process of its own, and for a stock Fluss cluster.
  *
- *   worker   asks the server for a table that is due (LAKE_TIERING_HEARTBEAT), runs one round at it, reports, asks
- * again keeper   one thread behind the rounds: compacts, merges tables at rest, lets snapshots expire
+ *   workers  ask for a table that is due (LAKE_TIERING_HEARTBEAT), run one round at it, report, ask again
+ *   keeper   one thread behind the rounds: compacts, merges tables at rest, lets snapshots expire
  *
  * A round: what the lake holds up to V (GET_LAKE_SNAPSHOT) and the end of the log (LIST_OFFSETS); the log between them,
  * bucket by bucket, into Parquet files; PREPARE; one lake commit that carries the new V; COMMIT. V is always between
@@ -13,7 +13,7 @@
  * A table that can't be tiered is reported with the reason and what helps, and stops no other: due again later, it is
  * tried again. One that is dropped meanwhile is let go without a word.
  *
- * Metrics are in the lines of the trace: one for each round (tier round_done).
+ * Metrics are in the lines of the trace: one for each round (tier round_done), compaction and expiry.
  *
  * thread: start and stop by one thread. */
 #ifndef WEIR_TIER_TIER_H
@@ -40,9 +40,11 @@ struct tier_config {
     /* A directory of this service alone, made at need: for sorting, and the names of rounds that are under way. It may
      * be lost while the service is down, but then files of a killed round stay in the lake. */
     const char *dir;
-    unsigned worker_count;    /* 1..TIER_WORKERS_MAX: tables moved side by side */
-    size_t sort_bytes;        /* memory of a worker for sorting */
-    uint64_t round_bytes_max; /* of log that one round moves; more follows in the next one */
+    unsigned worker_count;     /* 1..TIER_WORKERS_MAX: tables moved side by side */
+    size_t sort_bytes;         /* memory of a worker for sorting */
+    uint64_t round_bytes_max;  /* of log that one round moves; more follows in the next one */
+    int64_t expire_ms;         /* lake snapshots older than this expire, unless the table says otherwise */
+    uint32_t expire_count_max; /* and those beyond this many */
 };
 
 /* The threads run when it returns; config's strings are borrowed until the stop. A server that can't be reached is

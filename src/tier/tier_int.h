@@ -19,6 +19,27 @@ struct link {
     struct client *client; /* NULL: not connected; written under tier->mutex, for the thread that cancels */
 };
 
+/* ---- keep.c ---- */
+
+/* One table as the keeper knows it. Written under tier->mutex; taken out by the keeper alone. */
+struct kept_table {
+    struct arena arena;
+    int64_t table_id;
+    struct slice database, table;
+    int64_t freshness_ms;
+    bool fresh;        /* committed since the keeper last looked */
+    bool merged;       /* at rest, and merged in full */
+    int64_t rest_ns;   /* it is at rest then, if nothing comes */
+    int64_t expire_ns; /* when a snapshot may expire; 0 and INT64_MAX: none */
+    int64_t retry_ns;  /* not before; 0: no failure */
+};
+
+struct keeper {
+    struct link link;
+    struct os_thread *thread;
+    VEC(struct kept_table *) tables; /* under tier->mutex */
+};
+
 struct worker {
     struct link link;
     struct os_thread *thread;
@@ -34,9 +55,10 @@ struct tier {
     struct os_file *lock;
     unsigned stopping; /* atomic */
     struct os_mutex mutex;
-    struct os_cond changed; /* the stop */
+    struct os_cond changed; /* the stop, and for the keeper: a commit */
     struct worker *workers;
     unsigned worker_count; /* with a thread */
+    struct keeper keeper;
 };
 
 /* ---- tier.c ---- */
@@ -136,5 +158,12 @@ MUST_CHECK enum err_code round_breathe(struct round *round, struct err *err);
 
 /* The log of all buckets from start to latest into files; end, times, bytes, row_count and cut tell how far. */
 MUST_CHECK enum err_code round_read(struct round *round, struct err *err);
+
+/* ---- keep.c ---- */
+
+void keeper_run(void *arg);
+/* A round committed. */
+void keeper_note(struct tier *tier, const struct client_table *table);
+void keeper_deinit(struct keeper *keeper);
 
 #endif

@@ -163,6 +163,14 @@ uint64_t paimon_compaction_input_bytes(const struct paimon_compaction *c)
 
 /* ---- writing ---- */
 
+static enum err_code write_block(struct paimon_compaction *c, const struct column *columns, uint32_t row_count,
+                                 struct err *err)
+{
+    if (c->options.cancel && __atomic_load_n(c->options.cancel, __ATOMIC_ACQUIRE))
+        return err_set(err, ERR_SHUTTING_DOWN, "the compaction was ended before its time");
+    return data_files_write(&c->output, columns, row_count, err);
+}
+
 static enum err_code merge_group(struct paimon_compaction *c, const struct group *group, struct err *err)
 {
     const struct layout *l = &c->layout;
@@ -183,7 +191,7 @@ static enum err_code merge_group(struct paimon_compaction *c, const struct group
             break;
         memcpy(views + l->value_first, rows.columns, options.column_count * sizeof *views);
         layout_fill(l, views, rows.sequences, rows.kinds, rows.row_count);
-        code = data_files_write(&c->output, views, rows.row_count, err);
+        code = write_block(c, views, rows.row_count, err);
     }
     merge_close(merge);
     mem_free(views);
@@ -199,7 +207,7 @@ static enum err_code join_file(struct paimon_compaction *c, const struct entry *
     while (code == OK && row_count) {
         code = data_reader_next(&reader, BLOCK_ROWS, &row_count, err);
         if (code == OK)
-            code = data_files_write(&c->output, reader.columns, row_count, err);
+            code = write_block(c, reader.columns, row_count, err);
     }
     data_reader_close(&reader);
     return code;
