@@ -1,4 +1,4 @@
-"""kill -9 at each named step of a round: after the restart no row is in the lake twice, none is missing, no file lies about.
+"""kill -9 at each named step of a round, a compaction, an expiry: after the restart no row is in the lake twice, none is missing, no file lies about.
 
 weir.test.end-at ends the server at a step; the steps are the os_step() calls of src/tier and src/lake/paimon."""
 import asyncio
@@ -14,6 +14,7 @@ EVENTS = pa.schema([("id", pa.int64()), ("note", pa.string())])
 USERS = pa.schema([pa.field("id", pa.int32(), nullable=False), ("version", pa.int64()), ("note", pa.string())])
 ROUND = ["tier.written", "tier.prepared", "paimon.files", "paimon.manifests", "paimon.staged", "paimon.published",
          "tier.committed", "tier.registered"]
+KEEPER = ["keep.written", "keep.committed", "keep.registered", "keep.expired"]
 pytestmark = pytest.mark.own
 
 
@@ -69,9 +70,7 @@ async def check(client, server, table):
     assert not left, left
 
 
-@pytest.mark.parametrize("pk", [None, ["id"]], ids=["log", "pk"])
-@pytest.mark.parametrize("step", ROUND)
-async def test_a_kill_at_a_step_of_a_round_harms_nothing(server, connect, step, pk):
+async def kill_at(server, connect, step, pk):
     server.options["weir.test.end-at"] = f"{step}:2"
     server.start()
     table = await (await connect(server)).create(USERS if pk else EVENTS, pk, buckets=2, bucket_keys=["id"], lake=True, freshness="200ms")
@@ -85,3 +84,15 @@ async def test_a_kill_at_a_step_of_a_round_harms_nothing(server, connect, step, 
     await check(client, server, table)
     await (table.upsert([{"id": 3, "version": -1, "note": "after"}]) if pk else table.append([{"id": -1, "note": "after"}]))
     await check(client, server, table)
+
+
+@pytest.mark.parametrize("pk", [None, ["id"]], ids=["log", "pk"])
+@pytest.mark.parametrize("step", ROUND)
+async def test_a_kill_at_a_step_of_a_round_harms_nothing(server, connect, step, pk):
+    await kill_at(server, connect, step, pk)
+
+
+@pytest.mark.parametrize("step", KEEPER)
+async def test_a_kill_at_a_step_of_the_keeper_harms_nothing(server, connect, step):
+    server.options["weir.tier.expire.time"] = "1 s"
+    await kill_at(server, connect, step, ["id"])
