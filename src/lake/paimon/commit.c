@@ -219,6 +219,13 @@ static void remove_manifest(struct paimon_table *table, struct slice name)
         (void)!file_remove(table->os, path.text, NULL);
 }
 
+static void sync_manifests(struct paimon_table *table)
+{
+    struct path path;
+    if (path_set(&path, NULL, "%s/manifest", TABLE_DIR(table)) == OK)
+        (void)!os_dir_sync(table->os, path.text, NULL);
+}
+
 static enum err_code attempt_run(struct attempt *a, struct err *err)
 {
     struct commit *c = a->commit;
@@ -326,6 +333,8 @@ enum err_code commit_run(struct commit *commit, struct paimon_committed *committ
     }
     for (size_t i = 0; !commit->published && i < f.files.len; i++)
         remove_manifest(commit->table, f.files.ptr[i]);
+    if (!commit->published)
+        sync_manifests(commit->table);
     vec_deinit(&f.files);
     arena_deinit(&f.arena);
     return code;

@@ -222,6 +222,14 @@ static void remove_file(struct data_files *files, struct slice name)
         (void)!file_remove(files->table->os, path.text, NULL);
 }
 
+/* So that what was removed is gone before the record of the round is. */
+static void sync_removal(struct data_files *files)
+{
+    struct path dir;
+    if (bucket_dir(files->table, files->partition, files->bucket, &dir, NULL) == OK)
+        (void)!os_dir_sync(files->table->os, dir.text, NULL);
+}
+
 enum err_code data_files_end(struct data_files *files, struct err *err)
 {
     struct path dir, path;
@@ -240,12 +248,15 @@ enum err_code data_files_end(struct data_files *files, struct err *err)
 
 void data_files_deinit(struct data_files *files, bool remove)
 {
+    bool any = files->file || (remove && files->done.len);
     if (files->file) {
         close_file(files);
         remove_file(files, files->name);
     }
     for (size_t i = 0; remove && i < files->done.len; i++)
         remove_file(files, files->done.ptr[i]->name);
+    if (any)
+        sync_removal(files);
     vec_deinit(&files->done);
     buf_deinit(&files->min_key);
     buf_deinit(&files->max_key);

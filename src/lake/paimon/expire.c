@@ -2,9 +2,10 @@
  *
  *   1  data files that the deltas of the snapshots behind them delete (up to that of the first that stays), and the
  *      changelog files of those that go
- *   2  manifests and lists that the first that stays, and the tags, do not name
+ *   2  manifests, then lists, that the first that stays, and the tags, do not name
  *   3  snapshot-N, in order; then EARLIEST, a hint
  *
+ * What leads to files goes when they are gone for good: a power cut loses no trace of what is still there.
  * A file that one delta deletes and adds again (another level) stays. What is not there any more is fine: so a killed
  * expiry is gone on with. Source: Apache Paimon, ExpireSnapshotsImpl, SnapshotDeletion. */
 #include "lake/paimon/write_int.h"
@@ -14,6 +15,7 @@ struct expiry {
     struct arena arena;
     struct map needed; /* names that stay: data files of tags, manifests and lists */
     struct map files;  /* of the delta that is read: name to struct entry, to be removed */
+    struct map dirs;   /* where data files were removed */
 };
 
 static enum err_code gone_is_fine(enum err_code code)
@@ -208,7 +210,30 @@ static enum err_code remove_data(struct expiry *x, const struct entry *entry, st
     if (map_get(&x->needed, name))
         return OK;
     TRY(entry_path(x->table, entry, name, &path, err));
-    return file_remove(x->table->os, path.text, err);
+    TRY(file_remove(x->table->os, path.text, err));
+    map_put(&x->dirs, slice_of(path.text, strlen(path.text) - name.len), x);
+    return OK;
+}
+
+/* The next step removes what leads to these files, so they must be gone for good. */
+static enum err_code sync_dirs(struct expiry *x, struct err *err)
+{
+    size_t at = 0;
+    struct slice dir;
+    void *value;
+    while (map_next(&x->dirs, &at, &dir, &value)) {
+        struct path path;
+        TRY(path_set(&path, err, "%.*s", SLICE_ARGS(dir)));
+        TRY(gone_is_fine(os_dir_sync(x->table->os, path.text, err)));
+    }
+    return OK;
+}
+
+static enum err_code sync_table_dir(struct expiry *x, const char *name, struct err *err)
+{
+    struct path path;
+    TRY(path_set(&path, err, "%s/%s", TABLE_DIR(x->table), name));
+    return os_dir_sync(x->table->os, path.text, err);
 }
 
 static enum err_code remove_files(struct expiry *x, struct err *err)
@@ -246,7 +271,7 @@ static enum err_code expire_data(struct expiry *x, int64_t from, int64_t end, st
             TRY(remove_files(x, err));
         }
     }
-    return OK;
+    return sync_dirs(x, err);
 }
 
 /* ---- manifests and snapshots ---- */
@@ -265,15 +290,33 @@ static enum err_code remove_manifest(void *arg, const struct manifest *manifest,
     return remove_named(arg, "manifest", manifest->name, err);
 }
 
-static enum err_code remove_list(struct expiry *x, struct slice list, struct err *err)
+/* The manifests of a list go first, the list itself when they are gone for good: it leads to them. */
+static enum err_code remove_listed(struct expiry *x, struct slice list, struct err *err)
 {
     if (!list.ptr || map_get(&x->needed, list))
         return OK;
-    TRY(gone_is_fine(list_file_each(x->table, list, remove_manifest, x, err)));
-    return remove_named(x, "manifest", list, err);
+    return gone_is_fine(list_file_each(x->table, list, remove_manifest, x, err));
 }
 
-static enum err_code expire_manifests(struct expiry *x, int64_t from, int64_t end, struct err *err)
+static enum err_code expire_manifests_of(struct expiry *x, const struct paimon_snapshot *s, struct err *err)
+{
+    TRY(remove_listed(x, s->base_list, err));
+    TRY(remove_listed(x, s->delta_list, err));
+    return remove_listed(x, s->changelog_list, err);
+}
+
+static enum err_code expire_lists_of(struct expiry *x, const struct paimon_snapshot *s, struct err *err)
+{
+    TRY(remove_named(x, "manifest", s->base_list, err));
+    TRY(remove_named(x, "manifest", s->delta_list, err));
+    TRY(remove_named(x, "manifest", s->changelog_list, err));
+    TRY(remove_named(x, "manifest", s->index_manifest, err));
+    return remove_named(x, "statistics", s->statistics, err);
+}
+
+typedef enum err_code expire_fn(struct expiry *x, const struct paimon_snapshot *s, struct err *err);
+
+static enum err_code expire_each(struct expiry *x, int64_t from, int64_t end, expire_fn *fn, struct err *err)
 {
     for (int64_t id = from; id < end; id++) {
         struct paimon_snapshot s;
@@ -281,13 +324,9 @@ static enum err_code expire_manifests(struct expiry *x, int64_t from, int64_t en
         if (code == ERR_NOT_FOUND)
             continue;
         TRY(code);
-        TRY(remove_list(x, s.base_list, err));
-        TRY(remove_list(x, s.delta_list, err));
-        TRY(remove_list(x, s.changelog_list, err));
-        TRY(remove_named(x, "manifest", s.index_manifest, err));
-        TRY(remove_named(x, "statistics", s.statistics, err));
+        TRY(fn(x, &s, err));
     }
-    return OK;
+    return sync_table_dir(x, "manifest", err);
 }
 
 static enum err_code expire_snapshots(struct expiry *x, int64_t from, int64_t end, struct err *err)
@@ -313,7 +352,8 @@ static enum err_code expire(struct expiry *x, const struct paimon_expire_policy 
         return OK;
     TRY(note_kept(x, end, err));
     TRY(expire_data(x, earliest, end, err));
-    TRY(expire_manifests(x, earliest, end, err));
+    TRY(expire_each(x, earliest, end, expire_manifests_of, err));
+    TRY(expire_each(x, earliest, end, expire_lists_of, err));
     TRY(expire_snapshots(x, earliest, end, err));
     *expired = (uint32_t)(end - earliest);
     return OK;
@@ -327,6 +367,7 @@ enum err_code paimon_expire(struct paimon_table *table, const struct paimon_expi
     enum err_code code = expire(&x, policy, &count, err);
     map_deinit(&x.needed);
     map_deinit(&x.files);
+    map_deinit(&x.dirs);
     arena_deinit(&x.arena);
     if (code == OK)
         *expired = count;
