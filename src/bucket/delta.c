@@ -32,11 +32,11 @@ size_t delta_bytes(const struct delta *delta)
     return delta->arena.total_bytes + delta->slot_count * sizeof *delta->slots;
 }
 
-static struct delta_entry **slot_of(const struct delta *delta, struct slice key, uint64_t hash)
+static struct delta_slot *slot_of(const struct delta *delta, struct slice key, uint64_t hash)
 {
     for (size_t i = hash;; i++) {
-        struct delta_entry **slot = &delta->slots[i & (delta->slot_count - 1)];
-        if (!*slot || ((*slot)->hash == hash && slice_equal((*slot)->key, key)))
+        struct delta_slot *slot = &delta->slots[i & (delta->slot_count - 1)];
+        if (!slot->entry || (slot->hash == hash && slice_equal(slot->entry->key, key)))
             return slot;
     }
 }
@@ -44,18 +44,24 @@ static struct delta_entry **slot_of(const struct delta *delta, struct slice key,
 static void grow(struct delta *delta)
 {
     size_t old_count = delta->slot_count;
-    struct delta_entry **old = delta->slots;
+    struct delta_slot *old = delta->slots;
     delta->slot_count = old_count ? old_count * 2 : 64;
     delta->slots = mem_zalloc(delta->slot_count * sizeof *delta->slots);
     for (size_t i = 0; i < old_count; i++) {
-        if (!old[i])
+        if (!old[i].entry)
             continue;
-        size_t at = old[i]->hash;
-        while (delta->slots[at & (delta->slot_count - 1)])
+        size_t at = old[i].hash;
+        while (delta->slots[at & (delta->slot_count - 1)].entry)
             at++;
         delta->slots[at & (delta->slot_count - 1)] = old[i];
     }
     mem_free(old);
+}
+
+void delta_prefetch(const struct delta *delta, struct slice key)
+{
+    if (delta && delta->slot_count)
+        __builtin_prefetch(&delta->slots[hash64(key) & (delta->slot_count - 1)]);
 }
 
 static struct delta_entry *entry_of(struct delta *delta, struct slice key)
@@ -63,17 +69,17 @@ static struct delta_entry *entry_of(struct delta *delta, struct slice key)
     if ((delta->entry_count + 1) * 4 > delta->slot_count * 3)
         grow(delta);
     uint64_t hash = hash64(key);
-    struct delta_entry **slot = slot_of(delta, key, hash);
-    if (!*slot) {
+    struct delta_slot *slot = slot_of(delta, key, hash);
+    if (!slot->entry) {
         struct delta_entry *entry = arena_alloc(&delta->arena, sizeof *entry + key.len);
         uint8_t *copy = (uint8_t *)(entry + 1);
         if (key.len)
             memcpy(copy, key.ptr, key.len);
-        *entry = (struct delta_entry){hash, slice_of(copy, key.len), NULL};
-        *slot = entry;
+        *entry = (struct delta_entry){slice_of(copy, key.len), NULL};
+        *slot = (struct delta_slot){hash, entry};
         delta->entry_count++;
     }
-    return *slot;
+    return slot->entry;
 }
 
 void delta_put(struct delta *delta, struct slice key, int64_t offset, struct slice value, struct delta_undo *undo)
@@ -111,13 +117,28 @@ const struct delta_version *delta_get(const struct delta *delta, struct slice ke
 {
     if (!delta || delta->slot_count == 0)
         return NULL;
-    const struct delta_entry *entry = *slot_of(delta, key, hash64(key));
+    const struct delta_entry *entry = slot_of(delta, key, hash64(key))->entry;
     return entry ? version_below(entry, below) : NULL;
+}
+
+static uint64_t prefix_of(struct slice key)
+{
+    uint64_t prefix = 0;
+    if (key.len)
+        memcpy(&prefix, key.ptr, MIN(key.len, sizeof prefix));
+    return __builtin_bswap64(prefix);
+}
+
+int delta_item_compare(const struct delta_item *a, const struct delta_item *b)
+{
+    if (a->prefix != b->prefix)
+        return a->prefix < b->prefix ? -1 : 1;
+    return slice_compare(a->key, b->key);
 }
 
 static int by_key(const void *a, const void *b)
 {
-    return slice_compare(((const struct delta_item *)a)->key, ((const struct delta_item *)b)->key);
+    return delta_item_compare(a, b);
 }
 
 struct delta_item *delta_collect(const struct delta *delta, int64_t below, size_t *count)
@@ -125,10 +146,10 @@ struct delta_item *delta_collect(const struct delta *delta, int64_t below, size_
     *count = 0;
     struct delta_item *items = mem_alloc((delta ? delta->entry_count : 0) * sizeof *items);
     for (size_t i = 0; delta && i < delta->slot_count; i++) {
-        const struct delta_entry *entry = delta->slots[i];
+        const struct delta_entry *entry = delta->slots[i].entry;
         const struct delta_version *version = entry ? version_below(entry, below) : NULL;
         if (version)
-            items[(*count)++] = (struct delta_item){entry->key, version};
+            items[(*count)++] = (struct delta_item){prefix_of(entry->key), entry->key, version};
     }
     return items;
 }

@@ -20,15 +20,20 @@ struct delta_version {
 };
 
 struct delta_entry {
-    uint64_t hash;
     struct slice key;
     struct delta_version *newest; /* NULL: the only put was undone */
+};
+
+/* The hash beside the pointer: most keys that are not the one asked for are told by it, without a look at them. */
+struct delta_slot {
+    uint64_t hash;
+    struct delta_entry *entry; /* NULL: free */
 };
 
 struct delta {
     int ref_count; /* the bucket and its scans; under the bucket's mutex */
     struct arena arena;
-    struct delta_entry **slots;
+    struct delta_slot *slots;
     size_t slot_count; /* a power of two, or 0 */
     size_t entry_count;
     int64_t first_offset; /* of its oldest version; INT64_MAX while empty */
@@ -52,6 +57,9 @@ void delta_unref(struct delta *delta); /* NULL is fine */
 void delta_put(struct delta *delta, struct slice key, int64_t offset, struct slice value, struct delta_undo *undo);
 void delta_undo(struct delta_undo *undo);
 
+/* Brings what a get or put of the key will touch closer to the processor. */
+void delta_prefetch(const struct delta *delta, struct slice key);
+
 /* The newest version of an offset below `below`, or NULL: then an older generation or the engine knows. */
 const struct delta_version *delta_get(const struct delta *delta, struct slice key, int64_t below);
 
@@ -59,9 +67,12 @@ const struct delta_version *delta_get(const struct delta *delta, struct slice ke
 size_t delta_bytes(const struct delta *delta);
 
 struct delta_item {
+    uint64_t prefix; /* the key's first 8 bytes as a number: what most comparisons end with */
     struct slice key;
     const struct delta_version *version;
 };
+
+int delta_item_compare(const struct delta_item *a, const struct delta_item *b);
 
 /* All keys with a version below `below`, that version each, in no order: a new array (mem_free) of *count. NULL is an
  * empty delta. */

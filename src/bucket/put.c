@@ -167,11 +167,16 @@ static enum err_code record_put(struct put *put, const struct kv_record *record,
                    SLICE_ARGS(put->state->table->database), SLICE_ARGS(put->state->table->name));
 }
 
+#define PUT_AHEAD 16 /* records whose place in the delta is fetched while others are being put */
+
 static enum err_code records_put(struct put *put, struct err *err)
 {
-    struct slice rest = put->batch.records;
-    struct kv_record record;
-    while (kv_batch_next(&rest, &record)) {
+    struct slice rest = put->batch.records, ahead = rest;
+    struct kv_record record, coming;
+    uint32_t ahead_count = 0;
+    for (uint32_t count = 0; kv_batch_next(&rest, &record); count++) {
+        for (; ahead_count < count + PUT_AHEAD && kv_batch_next(&ahead, &coming); ahead_count++)
+            delta_prefetch(put->state->active, coming.key);
         enum err_code code = record_put(put, &record, err);
         /* Whatever a value can't be written for is the sender's: a stored row was written once. */
         if (code == ERR_CORRUPT)

@@ -17,7 +17,7 @@ static size_t merge_older(struct delta_item *a, size_t a_count, const struct del
 {
     size_t i = 0, k = 0, count = 0;
     while (i < a_count || k < b_count) {
-        int order = i == a_count ? 1 : k == b_count ? -1 : slice_compare(a[i].key, b[k].key);
+        int order = i == a_count ? 1 : k == b_count ? -1 : delta_item_compare(&a[i], &b[k]);
         out[count++] = order <= 0 ? a[i] : b[k];
         i += order <= 0;
         k += order >= 0;

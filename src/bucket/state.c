@@ -16,15 +16,16 @@ enum err_code state_engine_get(struct state *state, struct slice key, bool may_b
                                struct slice *value, struct err *err)
 {
     struct kv_pin pin = {0};
-    bool known = false;
+    bool known = true;
     *value = (struct slice){0};
     if (!state->engine)
         return OK;
-    TRY(kv_get_cached(state->engine, key, &known, &pin, err));
-    if (!known && !may_block)
-        return err_set(err, ERR_WOULD_BLOCK, "the key's block is on disk");
-    if (!known)
+    if (may_block)
         TRY(kv_get(state->engine, key, &pin, err));
+    else
+        TRY(kv_get_cached(state->engine, key, &known, &pin, err));
+    if (!known)
+        return err_set(err, ERR_WOULD_BLOCK, "the key's block is on disk");
     if (pin.found)
         *value = arena_dup(arena, pin.value);
     kv_pin_release(&pin);

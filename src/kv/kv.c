@@ -3,7 +3,7 @@
 
 struct kv_options kv_options_default(void)
 {
-    return (struct kv_options){.cache_bytes = 64 << 20, .background_threads = 2, .open_files_max = 64};
+    return (struct kv_options){.cache_bytes = 256 << 20, .background_threads = 2, .open_files_max = 64};
 }
 
 void kv_env_destroy(struct kv_env *env)

@@ -28,7 +28,7 @@ struct kv_options {
     uint32_t open_files_max;     /* of one store */
 };
 
-struct kv_options kv_options_default(void); /* 64 MiB, 2, 64 */
+struct kv_options kv_options_default(void); /* 256 MiB, 2, 64 */
 
 struct kv_env *kv_env_rocksdb(struct os *os, const struct kv_options *options);
 struct kv_env *kv_env_memory(struct os *os);

@@ -125,6 +125,7 @@ static void api_make(struct server *server)
 enum err_code server_open_data(struct server *server, struct err *err)
 {
     struct kv_options kv = kv_options_default();
+    kv.cache_bytes = (uint64_t)conf_bytes(server->conf, CONF_KV_CACHE_BYTES);
     TRY(directory_take(server, err));
     struct meta_config config = {.data_dir = server->data_dir, .remote_dir = server->remote_dir};
     TRY(meta_open(server->os, &config, &server->meta, err));
