@@ -40,7 +40,7 @@ class Program:
         r.shuffle(fields)
         self.schema = pa.schema(fields)
         self.buckets = r.choice([1, 1, 2, 3, 5])
-        candidates = self.pk or [f.name for f in fields if any(f.name.endswith(f"_{k}") for k in KEYS) and not f.nullable]
+        candidates = self.pk or [f.name for f in fields if f.name.split("_", 1)[1] in KEYS and not f.nullable]
         self.bucket_keys = r.sample(candidates, r.randrange(1, len(candidates) + 1)) if candidates and r.random() < 0.4 else None
         self.properties = {"table.log.arrow.compression.type": r.choice(["NONE", "LZ4_FRAME", "ZSTD"])}
         self.lake = r.random() < 0.85
@@ -180,7 +180,7 @@ async def _check_limit(program, table, model):
 
 async def run(client, seed):
     """Runs one program; AssertionError says where reader and model part. Its table stays: pyfluss asks for the metadata of
-    all tables it knows at once, and one that was dropped fails that call for the programs beside it."""
+    all tables it knows at once, and one that was dropped fails that call."""
     program = Program(seed)
     table = await client.create(program.schema, program.pk or None, program.buckets, name="program", bucket_keys=program.bucket_keys,
                                 lake=program.lake, properties=program.properties)
