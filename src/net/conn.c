@@ -80,11 +80,16 @@ static enum err_code write_once(struct net_conn *conn, size_t *sent)
     return os_send(conn->watch.socket, slices, count, sent, NULL);
 }
 
+/* May another frame be handed over? */
+static bool has_room(const struct net_conn *conn)
+{
+    return conn->in_work < conn->home->net->options.in_work_max && wire_out_len(&conn->out) <= NET_OUT_BYTES_MAX &&
+           !conn->draining;
+}
+
 static unsigned wanted(const struct net_conn *conn)
 {
-    bool full = conn->in_work >= conn->home->net->options.in_work_max || wire_out_len(&conn->out) > NET_OUT_BYTES_MAX;
-    bool write = wire_out_len(&conn->out) > 0;
-    return (full || conn->draining ? 0 : OS_READABLE) | (write ? OS_WRITABLE : 0);
+    return (has_room(conn) ? OS_READABLE : 0) | (wire_out_len(&conn->out) > 0 ? OS_WRITABLE : 0);
 }
 
 static void watch_update(struct net_conn *conn)
@@ -99,8 +104,17 @@ static void close_if_drained(struct net_conn *conn)
         net_conn_close(conn);
 }
 
+static void flush_later(struct net_conn *conn)
+{
+    if (conn->flush.queued || conn->state == CONN_CLOSED)
+        return;
+    net_conn_ref(conn);
+    loop_on_idle(conn->home->loop, &conn->flush);
+}
+
 static void write_out(struct net_conn *conn)
 {
+    bool was_full = !has_room(conn);
     while (wire_out_len(&conn->out) > 0) {
         size_t sent = 0;
         if (write_once(conn, &sent) != OK) {
@@ -115,6 +129,9 @@ static void write_out(struct net_conn *conn)
     }
     watch_update(conn);
     close_if_drained(conn);
+    /* Frames that waited for the peer to take its answers may be here already. */
+    if (was_full && has_room(conn))
+        flush_later(conn);
 }
 
 /* What a round of the loop gathered for this connection goes out in one call. */
@@ -133,10 +150,7 @@ static void work_ended(struct net_conn *conn)
 {
     ASSERT(conn->in_work > 0);
     conn->in_work--;
-    if (conn->flush.queued || conn->state == CONN_CLOSED)
-        return;
-    net_conn_ref(conn);
-    loop_on_idle(conn->home->loop, &conn->flush);
+    flush_later(conn);
 }
 
 static void answer(struct net_conn *conn, struct wire_out *out)
@@ -199,7 +213,7 @@ static enum err_code frames_take(struct net_conn *conn, struct err *err)
 {
     struct net *net = conn->home->net;
     bool have = true;
-    while (conn->in_work < net->options.in_work_max && conn->state == CONN_OPEN && !conn->draining) {
+    while (conn->state == CONN_OPEN && has_room(conn)) {
         TRY(wire_splitter_next(&conn->in, &conn->frame, &have, err));
         if (!have)
             return OK;
@@ -213,7 +227,7 @@ static enum err_code read_some(struct net_conn *conn, struct err *err)
 {
     /* Frames that waited for room come first: the room of the splitter may only be asked for when none is whole. */
     TRY(frames_take(conn, err));
-    if (conn->state != CONN_OPEN || conn->in_work >= conn->home->net->options.in_work_max)
+    if (conn->state != CONN_OPEN || !has_room(conn))
         return OK;
     size_t len, got;
     bool closed;
