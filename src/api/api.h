@@ -8,6 +8,7 @@
 #ifndef WEIR_API_API_H
 #define WEIR_API_API_H
 
+#include "auth/auth.h"
 #include "bucket/bucket.h"
 #include "net/net.h"
 #include "trace/trace.h"
@@ -19,7 +20,8 @@ struct api_listener {
     const char *name; /* "FLUSS" */
     const char *host; /* advertised */
     uint16_t port;
-    bool internal; /* weir's own tiering service: no authentication */
+    bool internal;                  /* weir's own tiering service */
+    const struct auth_users *users; /* SASL: who may come in; NULL: everybody */
 };
 
 /* What SCAN_KV allows: kv.scanner.*. */

@@ -39,6 +39,17 @@ struct api {
     bool stopping;
 };
 
+struct fetch_state;
+
+/* What is remembered of a connection; loop thread only. */
+struct api_conn {
+    bool authenticated;
+    struct fetch_state *fetch; /* api/fetch_state.c; NULL: nothing yet */
+};
+
+/* Made at the first call. */
+struct api_conn *api_conn_of(struct net_conn *conn);
+
 /* One request from its frame to its answer. */
 struct api_call {
     struct api *api;
@@ -128,13 +139,13 @@ void scan_sessions_drop(struct api *api, const struct net_conn *conn);
 
 /* ---- what else files share ---- */
 
+/* Whether the connection may send this request yet. errors: AUTHENTICATE_EXCEPTION. */
+MUST_CHECK enum err_code authenticate_check(struct net_conn *conn, int16_t key, struct err *err);
+
 /* The descriptor as clients see it; for a lake-enabled table with the catalog's options. In the call's arena. */
 struct slice api_table_json(struct api_call *call, const struct table_info *table);
 /* The data of a table that the metadata has dropped: schedule, buckets, files (blocks). */
 void api_table_remove(struct api *api, int64_t table_id);
-/* What fetch_log keeps of a connection; loop thread, at its close. */
-void fetch_state_drop(struct net_conn *conn);
-
 #define SERVED(name, min, max, fn, where) api_fn fn;
 #include "api/served.def"
 #undef SERVED

@@ -116,6 +116,24 @@ static enum err_code request_check(const struct wire_request_header *header, con
     return OK;
 }
 
+struct api_conn *api_conn_of(struct net_conn *conn)
+{
+    void **data = net_conn_data(conn);
+    if (!*data)
+        *data = mem_zalloc(sizeof(struct api_conn));
+    return *data;
+}
+
+static void conn_forget(struct net_conn *conn)
+{
+    struct api_conn *state = *net_conn_data(conn);
+    if (!state)
+        return;
+    mem_free(state->fetch);
+    mem_free(state);
+    *net_conn_data(conn) = NULL;
+}
+
 static enum err_code on_frame(void *arg, struct net_conn *conn, struct slice frame, struct err *err)
 {
     struct api *api = arg;
@@ -125,7 +143,9 @@ static enum err_code on_frame(void *arg, struct net_conn *conn, struct slice fra
     struct err error = {0};
     TRY(wire_request_split(frame, &header, &body, err));
     const struct api_served *served = served_find(header.key);
-    enum err_code code = request_check(&header, served, &error);
+    enum err_code code = authenticate_check(conn, header.key, &error);
+    if (code == OK)
+        code = request_check(&header, served, &error);
     if (code == OK)
         code = call_create(api, conn, served, &header, body, &call, &error);
     if (code != OK) {
@@ -146,7 +166,7 @@ static void on_close(void *arg, struct net_conn *conn)
     struct api *api = arg;
     api_held_wake_all(api, conn);
     scan_sessions_drop(api, conn);
-    fetch_state_drop(conn);
+    conn_forget(conn);
 }
 
 struct net_owner api_net_owner(struct api *api)

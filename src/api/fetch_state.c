@@ -30,7 +30,7 @@ static struct seen *place_of(struct fetch_state *state, int64_t table_id, int32_
 
 void fetch_state_note(struct net_conn *conn, int64_t table_id, int32_t bucket, bool behind, int64_t now_ns)
 {
-    struct fetch_state **state = (struct fetch_state **)net_conn_data(conn);
+    struct fetch_state **state = &api_conn_of(conn)->fetch;
     if (!*state) {
         if (!behind)
             return;
@@ -41,15 +41,9 @@ void fetch_state_note(struct net_conn *conn, int64_t table_id, int32_t bucket, b
 
 bool fetch_state_behind(struct net_conn *conn, int64_t now_ns)
 {
-    const struct fetch_state *state = *net_conn_data(conn);
+    const struct fetch_state *state = api_conn_of(conn)->fetch;
     for (unsigned i = 0; state && i < state->count; i++)
         if (state->seen[i].behind && now_ns - state->seen[i].at_ns < BEHIND_NS_MAX)
             return true;
     return false;
-}
-
-void fetch_state_drop(struct net_conn *conn)
-{
-    mem_free(*net_conn_data(conn));
-    *net_conn_data(conn) = NULL;
 }

@@ -109,12 +109,21 @@ enum err_code conf_set(struct conf *conf, enum conf_source source, struct slice 
     return store_pair(conf, &conf->ignored, option, name, &value, source, where, err);
 }
 
+/* What may be a name; what follows may be a secret. */
+static size_t name_part(struct slice text)
+{
+    size_t len = 0;
+    while (len < text.len && text.ptr[len] > ' ' && text.ptr[len] != ':')
+        len++;
+    return len;
+}
+
 enum err_code conf_set_assignment(struct conf *conf, struct slice assignment, struct err *err)
 {
     const uint8_t *equals = assignment.len ? memchr(assignment.ptr, '=', assignment.len) : NULL;
     if (!equals)
         return err_set(err, ERR_INVALID_ARGUMENT, "-D: \"%.*s\" is not of the form option=value",
-                       (int)MIN(assignment.len, SHOWN_MAX), (const char *)assignment.ptr);
+                       (int)MIN(name_part(assignment), SHOWN_MAX), (const char *)assignment.ptr);
     size_t name_len = (size_t)(equals - assignment.ptr);
     return conf_set(conf, CONF_FROM_D, slice_of(assignment.ptr, name_len),
                     slice_of(equals + 1, assignment.len - name_len - 1), "-D", err);
@@ -206,9 +215,16 @@ const char *conf_prefix_get(const struct conf *conf, enum conf_id id, const char
     return NULL;
 }
 
+static bool is_secret(struct slice name)
+{
+    return slice_ends_with(name, SLICE(".jaas.config")) || slice_ends_with(name, SLICE(".credentials"));
+}
+
 static struct conf_entry entry_of(const char *name, const struct setting *setting)
 {
-    return (struct conf_entry){name, (const char *)setting->value.text.ptr, setting->source, setting->where};
+    const char *text = (const char *)setting->value.text.ptr;
+    return (struct conf_entry){name, *text && is_secret(slice_str(name)) ? "***" : text, setting->source,
+                               setting->where};
 }
 
 bool conf_next(const struct conf *conf, size_t *at, struct conf_entry *entry)

@@ -16,6 +16,7 @@
 #ifndef WEIR_CONF_CONF_H
 #define WEIR_CONF_CONF_H
 
+#include "auth/auth.h"
 #include "os/os.h"
 #include "trace/trace.h"
 
@@ -81,7 +82,7 @@ const char *conf_prefix_get(const struct conf *conf, enum conf_id id, const char
 
 struct conf_entry {
     const char *name;
-    const char *value;
+    const char *value; /* of one that holds secrets: "***" */
     enum conf_source source;
     const char *where; /* NULL for a default of the table */
 };
@@ -117,6 +118,7 @@ struct conf_listener {
     uint16_t port; /* 0: a free one */
     char advertised_host[CONF_HOST_MAX];
     uint16_t advertised_port; /* 0: the one that was bound */
+    bool sasl;                /* else PLAINTEXT */
 };
 
 struct conf_listeners {
@@ -127,5 +129,9 @@ struct conf_listeners {
 
 /* bind.listeners, advertised.listeners, internal.listener.name and security.protocol.map together. */
 MUST_CHECK enum err_code conf_listeners(const struct conf *conf, struct conf_listeners *listeners, struct err *err);
+/* Who may come in at a listener with SASL; the caller destroys them. Errors name options and positions, never values.
+ */
+MUST_CHECK enum err_code conf_listener_users(const struct conf *conf, const struct conf_listener *listener,
+                                             struct auth_users **users, struct err *err);
 
 #endif

@@ -45,6 +45,9 @@ struct setting {
     const char *where;
 };
 
+/* What security.sasl.* says: mechanisms, and users of each listener that needs some. */
+MUST_CHECK enum err_code sasl_check(const struct conf *conf, const struct conf_listeners *listeners, struct err *err);
+
 struct pair { /* a key of a map */
     const struct option *option;
     const char *name; /* whole */

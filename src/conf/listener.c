@@ -132,11 +132,13 @@ static enum err_code check_protocol(struct conf_listeners *out, struct slice ite
         return bad(CONF_SECURITY_PROTOCOL_MAP, "not of the form NAME:PROTOCOL", item, err);
     struct slice name = slice_of(item.ptr, (size_t)(colon - item.ptr));
     struct slice protocol = slice_of(colon + 1, item.len - name.len - 1);
-    if (!find(out, name))
+    struct conf_listener *listener = find(out, name);
+    if (!listener)
         return bad(CONF_SECURITY_PROTOCOL_MAP, "bind.listeners has no listener of this name", name, err);
-    if (slice_equal_nocase(protocol, SLICE("PLAINTEXT")))
+    listener->sasl = slice_equal_nocase(protocol, SLICE("SASL"));
+    if (listener->sasl || slice_equal_nocase(protocol, SLICE("PLAINTEXT")))
         return OK;
-    return err_set(err, ERR_NOT_SUPPORTED, "security.protocol.map: weir serves PLAINTEXT only so far, not %.*s",
+    return err_set(err, ERR_NOT_SUPPORTED, "security.protocol.map: weir serves PLAINTEXT and SASL, not %.*s",
                    (int)MIN(protocol.len, 40), (const char *)protocol.ptr);
 }
 
@@ -178,5 +180,6 @@ enum err_code conf_check(const struct conf *conf, struct err *err)
 {
     struct conf_listeners listeners;
     TRY(conf_listeners(conf, &listeners, err));
+    TRY(sasl_check(conf, &listeners, err));
     return check_http(conf, err);
 }

@@ -87,8 +87,8 @@ static void what_does_not_fit_is_refused(void **state)
         {"A://h:1", NULL, "B", NULL, ERR_INVALID_CONFIG_EXCEPTION, "internal.listener.name: bind.listeners has no"},
         {"A://h:1", NULL, NULL, "A", ERR_INVALID_CONFIG_EXCEPTION, "security.protocol.map: not of the form"},
         {"A://h:1", NULL, NULL, "B:PLAINTEXT", ERR_INVALID_CONFIG_EXCEPTION, "security.protocol.map: bind.listeners"},
-        {"A://h:1", NULL, NULL, "A:sasl", ERR_NOT_SUPPORTED,
-         "security.protocol.map: weir serves PLAINTEXT only so far"},
+        {"A://h:1", NULL, NULL, "A:SSL", ERR_NOT_SUPPORTED, "security.protocol.map: weir serves PLAINTEXT and SASL"},
+        {"A://h:1", NULL, NULL, "A:sasl", ERR_INVALID_CONFIG_EXCEPTION, "security.sasl.enabled.mechanisms: a listener"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct conf *conf = conf_with(cases[i].bind, cases[i].advertised, cases[i].internal, cases[i].protocols);

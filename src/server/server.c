@@ -6,14 +6,18 @@ static enum err_code listen_all(struct server *server, struct err *err)
         const struct conf_listener *listener = &server->listeners.list[i];
         struct api_listener *address = &server->addresses[i];
         uint16_t port;
-        TRY(net_listen(server->net, listener->host, listener->port, address, &port, err));
+        if (listener->sasl)
+            TRY(conf_listener_users(server->conf, listener, &server->users[i], err));
+        address->users = server->users[i];
         address->name = listener->name;
         address->host = *listener->advertised_host ? listener->advertised_host : listener->host;
+        TRY(net_listen(server->net, listener->host, listener->port, address, &port, err));
         address->port = listener->advertised_port ? listener->advertised_port : port;
         server->bound_ports[i] = port;
     }
-    server->internal = server->addresses[0];
+    server->internal = server->addresses[server->listeners.internal];
     server->internal.internal = true;
+    server->internal.users = NULL;
     return OK;
 }
 
@@ -113,6 +117,8 @@ void server_stop(struct server *server)
     kv_env_destroy(server->kv);
     meta_close(server->meta);
     server_metrics_deinit(server);
+    for (size_t i = 0; i < server->listeners.count; i++)
+        auth_users_destroy(server->users[i]);
     os_file_close(server->lock);
     arena_deinit(&server->arena);
     mem_free(server);

@@ -124,6 +124,14 @@ enum err_code raw_call(struct raw *raw, int16_t key, void *request, void *respon
     return code;
 }
 
+void raw_receive_rest(struct raw *raw, struct buf *out)
+{
+    while (receive_some(raw))
+        ;
+    buf_put_slice(out, buf_view(&raw->in));
+    buf_reset(&raw->in);
+}
+
 bool raw_is_closed(struct raw *raw)
 {
     while (raw->in.len == 0)

@@ -29,6 +29,8 @@ struct slice raw_receive_frame(struct raw *raw);
 enum err_code raw_receive(struct raw *raw, int16_t key, int32_t *request_id, void *response, struct err *err);
 /* Sends and receives; the answer must be to this request. */
 enum err_code raw_call(struct raw *raw, int16_t key, void *request, void *response, struct err *err);
+/* Everything up to the end of the stream, appended to out. */
+void raw_receive_rest(struct raw *raw, struct buf *out);
 /* True: the peer has closed; false: it sent something first. */
 bool raw_is_closed(struct raw *raw);
 

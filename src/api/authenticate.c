@@ -1,0 +1,42 @@
+/* AUTHENTICATE: one step of SASL/PLAIN. The answer has no challenge, for there is nothing to answer to it. */
+#include "api/api_int.h"
+
+enum err_code authenticate_check(struct net_conn *conn, int16_t key, struct err *err)
+{
+    const struct api_listener *listener = net_conn_tag(conn);
+    if (!listener->users || key == WIRE_API_VERSIONS || key == WIRE_AUTHENTICATE || api_conn_of(conn)->authenticated)
+        return OK;
+    return err_set(err, ERR_AUTHENTICATE_EXCEPTION, "the listener %s wants an AUTHENTICATE with PLAIN first",
+                   listener->name);
+}
+
+static enum err_code protocol_check(const struct api_listener *listener, struct slice protocol, struct err *err)
+{
+    const char *want = listener->users ? "PLAIN" : "PLAINTEXT";
+    if (slice_equal_nocase(protocol, slice_str(want)))
+        return OK;
+    return err_set(err, ERR_AUTHENTICATE_EXCEPTION,
+                   "the listener %s takes %s, while the protocol of the client is %.*s", listener->name, want,
+                   (int)MIN(protocol.len, 40), (const char *)protocol.ptr);
+}
+
+enum err_code authenticate(struct api_call *call, struct err *err)
+{
+    const struct wire_authenticate_request *req = call->request;
+    const struct api_listener *listener = call->listener;
+    struct trace *trace = call->api->config.trace;
+    struct slice name;
+    TRY(protocol_check(listener, req->protocol, err));
+    /* Who is in already and says so again is a client that echoes an empty challenge. */
+    if (!listener->users || api_conn_of(call->conn)->authenticated)
+        return OK;
+    if (auth_plain(listener->users, req->token, &name, err) != OK) {
+        trace_warn_limited(trace, "api", "login_refused", trace_str("listener", listener->name),
+                           trace_str("peer", net_conn_peer(call->conn)));
+        return ERR_AUTHENTICATE_EXCEPTION;
+    }
+    api_conn_of(call->conn)->authenticated = true;
+    trace_debug(trace, "api", "login", trace_str("listener", listener->name), trace_slice("user", name),
+                trace_str("peer", net_conn_peer(call->conn)));
+    return OK;
+}
