@@ -1,5 +1,5 @@
 # One word a task; what a task does stands in CMakePresets.json and tools/. `make help` lists them.
-.PHONY: all demo test test-long unit e2e sim fuzz lint docs format tsan clean help
+.PHONY: all bench demo test test-long unit e2e sim fuzz lint docs format tsan clean help
 .DEFAULT_GOAL := all
 
 all: ## build the binary: build/weir
@@ -27,6 +27,9 @@ sim: ## the simulator: SEED=n repeats one run exactly, without it a handful of s
 
 fuzz: ## fuzz one parser: F=wire_frame, for SECONDS=60; without F the list of targets
 	@tools/fuzz.sh '$(F)' '$(SECONDS)'
+
+bench: all ## weir beside the real Fluss in one run; writes docs/performance.md. ARGS='--parts log'
+	@bench/compare.py $(ARGS)
 
 tsan: ## unit, golden and corpus tests under the thread sanitizer
 	@tools/build.sh tsan
