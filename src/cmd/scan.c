@@ -186,7 +186,7 @@ static void tell_rate(const struct scan *scan, int64_t started_ns)
 
 static enum err_code run(struct scan *scan, struct err *err)
 {
-    bool is_lake;
+    bool is_lake = false;
     TRY(open_table(scan, &is_lake, err));
     cmd_progress_start(&scan->progress, scan->cmd, "rows read");
     TRY(is_lake ? plan_lake(scan, err) : plan_union(scan, err));
