@@ -17,9 +17,9 @@ static enum err_code batch_check(const struct table_info *table, struct slice by
     return OK;
 }
 
-/* The whole batches of records; *all is what they take, without a cut-off tail. */
-static enum err_code batches_check(const struct table_info *table, struct slice records, struct slice *all,
-                                   struct err *err)
+/* Fluss leaves a cut-off last batch away and says nothing, so its sender believes that the rows are stored. Here
+ * records are whole batches and nothing else. */
+static enum err_code batches_check(const struct table_info *table, struct slice records, struct err *err)
 {
     struct slice rest = records, batch;
     for (;;) {
@@ -28,7 +28,9 @@ static enum err_code batches_check(const struct table_info *table, struct slice 
             break;
         TRY(batch_check(table, batch, err));
     }
-    *all = slice_of(records.ptr, records.len - rest.len);
+    if (rest.len > 0)
+        return err_set(err, ERR_CORRUPT_MESSAGE, "the last batch of the records is cut off: %zu bytes are left",
+                       rest.len);
     return OK;
 }
 
@@ -49,7 +51,6 @@ static enum err_code append_locked(struct bucket *bucket, struct slice batches, 
 
 enum err_code bucket_append(struct bucket *bucket, struct slice records, struct bucket_append *append, struct err *err)
 {
-    struct slice batches;
     struct bucket_waiter *woken = NULL;
     const struct table_info *table = bucket_table(bucket);
     enum err_code code = OK;
@@ -58,16 +59,17 @@ enum err_code bucket_append(struct bucket *bucket, struct slice records, struct 
         code = err_set(err, ERR_INVALID_TABLE_EXCEPTION, "table %.*s.%.*s has a primary key: its log is made by puts",
                        SLICE_ARGS(table->database), SLICE_ARGS(table->name));
     if (code == OK)
-        code = batches_check(table, records, &batches, err);
+        code = batches_check(table, records, err);
     table_unref(table);
     TRY(code);
-    if (batches.len == 0) {
+    if (records.len == 0) {
         *append = (struct bucket_append){-1, 0};
         return OK;
     }
     os_mutex_lock(&bucket->mutex);
-    code = append_locked(bucket, batches, append, &woken, err);
+    code = append_locked(bucket, records, append, &woken, err);
     os_mutex_unlock(&bucket->mutex);
+    bucket_tell_refused(bucket, code, err);
     bucket_wake(woken);
     return code;
 }

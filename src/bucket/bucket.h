@@ -21,6 +21,7 @@
 #include "meta/tiering/tiering.h"
 #include "metric/metric.h"
 #include "run/run.h"
+#include "trace/trace.h"
 
 #define BUCKET_KEY_BYTES_MAX (64u << 10)
 #define BUCKET_VALUE_BYTES_MAX (32u << 20)
@@ -38,6 +39,7 @@ struct bucket_env {
     uint64_t replay_bytes_max;     /* log to replay above which a bucket's delta is written */
     int64_t delta_age_ms_max;      /* the same by age */
     int64_t writer_expiry_ms;      /* server.writer-id.expiration-time */
+    struct trace *trace;           /* may be NULL */
     struct kv_env *kv;             /* block cache and threads of all engines */
     /* Have bucket_flush (or bucket_state_flush) called soon, on a thread that may block. Called under the bucket's
      * mutex: must only pass the word on. The bucket counts as wanted until the call. */
@@ -96,7 +98,7 @@ struct bucket_append {
     int64_t end_offset;  /* behind the last: wait for the watermark to reach it */
 };
 
-/* PRODUCE_LOG: zero or more batches, kept as they are; a cut-off last one is left away. All of them or none.
+/* PRODUCE_LOG: zero or more whole batches, kept as they are. All of them or none.
  * errors   CORRUPT_MESSAGE, CORRUPT_RECORD_EXCEPTION, SCHEMA_NOT_EXIST, OUT_OF_ORDER_SEQUENCE_EXCEPTION,
  * INVALID_TABLE_EXCEPTION (a primary-key table), DISK_FULL, FAILED_STORAGE, NOT_LEADER_OR_FOLLOWER. A repeated batch is
  * OK, with its old offsets. */

@@ -57,6 +57,8 @@ void bucket_appended_locked(struct bucket *bucket, struct bucket_waiter **woken)
 /* Takes out the waiters whose offset is reached, or all of a bucket that is closed or failed. */
 struct bucket_waiter *bucket_take_waiters_locked(struct bucket *bucket);
 void bucket_wake(struct bucket_waiter *woken);
+/* Leaves a word in the trace, at most one a second, where the disk refused a write. */
+void bucket_tell_refused(struct bucket *bucket, enum err_code code, const struct err *err);
 
 /* ---- state: state.c, state_open.c ---- */
 

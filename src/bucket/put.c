@@ -234,6 +234,7 @@ static enum err_code changelog_append(struct put *put, struct bucket_append *app
     os_mutex_lock(&put->bucket->mutex);
     enum err_code code = commit_locked(put, append, &woken, err);
     os_mutex_unlock(&put->bucket->mutex);
+    bucket_tell_refused(put->bucket, code, err);
     bucket_wake(woken);
     return code;
 }

@@ -175,6 +175,14 @@ bool bucket_unwait(struct bucket *bucket, struct bucket_waiter *waiter)
     return waited;
 }
 
+void bucket_tell_refused(struct bucket *bucket, enum err_code code, const struct err *err)
+{
+    if (!err || (code != ERR_DISK_FULL && code != ERR_IO && code != ERR_FAILED_STORAGE))
+        return;
+    trace_warn_limited(bucket->env->trace, "bucket", "write_refused", trace_slice("table", bucket->table->name),
+                       trace_i64("bucket", bucket->number), trace_err(err));
+}
+
 enum err_code bucket_wait_result(struct bucket *bucket, int64_t offset, struct err *err)
 {
     enum err_code code = OK;

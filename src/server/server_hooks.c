@@ -47,6 +47,7 @@ void server_env_init(struct server *server)
         .replay_bytes_max = (uint64_t)conf_bytes(conf, CONF_KV_REPLAY_BYTES_MAX),
         .delta_age_ms_max = conf_duration_ms(conf, CONF_KV_FLUSH_INTERVAL),
         .writer_expiry_ms = conf_duration_ms(conf, CONF_WRITER_ID_EXPIRATION_TIME),
+        .trace = server->trace,
         .kv = server->kv,
         .metrics = server->metrics,
         .flush_time = metrics_take(server->metrics, METRIC_LOG_FLUSH_TIME, METRIC_NO_LABELS),
