@@ -171,6 +171,12 @@ void log_flush_run(struct log_flush *flush)
         flush->code = code;
 }
 
+void log_flush_fail(struct log_flush *flush, const struct err *err)
+{
+    flush->err = *err;
+    flush->code = err->code;
+}
+
 static void mark_part(struct log_segment *segment, const struct part *part, bool checkpointed)
 {
     if (part->syncs) {

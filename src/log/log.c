@@ -33,17 +33,37 @@ static char *path_in(const char *dir, const char *name)
     return (char *)path.ptr;
 }
 
+static struct log *log_alloc(struct os *os, const char *dir, const struct log_options *options)
+{
+    ASSERT(options->segment_bytes > 0 && options->segment_bytes <= LOG_SEGMENT_BYTES_MAX);
+    struct log *log = mem_zalloc(sizeof *log);
+    log->os = os;
+    log->dir = path_in(dir, "");
+    log->checkpoint_path = path_in(dir, "checkpoint");
+    log->options = *options;
+    log->max_timestamp_ms = -1;
+    return log;
+}
+
+enum err_code log_create(struct os *os, const char *dir, const struct log_options *options, struct log **log,
+                         struct err *err)
+{
+    struct log *created = log_alloc(os, dir, options);
+    enum err_code code = log_roll(created, err);
+    if (code != OK) {
+        log_abandon(created);
+        return code;
+    }
+    log_check(created);
+    *log = created;
+    return OK;
+}
+
 enum err_code log_open(struct os *os, const char *dir, const struct log_options *options, int64_t base_offset,
                        struct log **log, struct log_recovery *recovery, struct err *err)
 {
-    ASSERT(options->segment_bytes > 0 && options->segment_bytes <= LOG_SEGMENT_BYTES_MAX);
     ASSERT(base_offset >= 0);
-    struct log *opened = mem_zalloc(sizeof *opened);
-    opened->os = os;
-    opened->dir = path_in(dir, "");
-    opened->checkpoint_path = path_in(dir, "checkpoint");
-    opened->options = *options;
-    opened->max_timestamp_ms = -1;
+    struct log *opened = log_alloc(os, dir, options);
     struct log_recovery found = {0};
     enum err_code code = log_recover(opened, base_offset, &found, err);
     if (code != OK) {
@@ -87,6 +107,12 @@ enum err_code log_close(struct log *log, struct err *err)
 enum err_code log_roll(struct log *log, struct err *err)
 {
     ASSERT(!log->tail_dirty);
+    /* Recovery takes a log whose first segment is missing for damaged; so there is no second one before that name is
+     * durable. */
+    if (log->segments.len == 1 && !log->segments.ptr[0]->named) {
+        TRY(os_dir_sync(log->os, log->dir, err));
+        log->segments.ptr[0]->named = true;
+    }
     struct log_segment *segment = log_segment_create(log->os, log->dir, log->end_offset);
     enum err_code code = log_segment_open(segment, OS_WRITE | OS_CREATE | OS_TRUNC, err);
     if (code != OK) {

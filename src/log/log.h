@@ -53,6 +53,10 @@ struct log_recovery {
 MUST_CHECK enum err_code log_open(struct os *os, const char *dir, const struct log_options *options,
                                   int64_t base_offset, struct log **log, struct log_recovery *recovery,
                                   struct err *err);
+/* A new log at offset 0 in dir, an empty directory, without waiting for the disk: nothing of it, the names of its files
+ * included, is durable before the first flush; the directory's own name is the caller's. errors: IO, DISK_FULL. */
+MUST_CHECK enum err_code log_create(struct os *os, const char *dir, const struct log_options *options, struct log **log,
+                                    struct err *err);
 /* Makes everything durable, cuts the preallocated rest, leaves a checkpoint, frees (blocks). A failed log is only
  * freed, its files stay as they are; the call says OK then, since the failure was told before. Frees on failure too.
  * log may be NULL. Views may outlive the log. */
@@ -104,6 +108,8 @@ struct log_flush;
 struct log_flush *log_flush_begin(struct log *log);
 /* On the pool; touches no state of the log. It also leaves checkpoints and removes trimmed segments. */
 void log_flush_run(struct log_flush *flush);
+/* Instead of the run: what the caller had to make durable before it could not be. The log fails at the end. */
+void log_flush_fail(struct log_flush *flush, const struct err *err);
 /* Moves the durable offset, or fails the log for good; frees the flush. */
 MUST_CHECK enum err_code log_flush_end(struct log *log, struct log_flush *flush, struct err *err);
 /* The three in one, for callers that may block under the lock. */
