@@ -33,7 +33,7 @@ MUST_CHECK enum err_code db_commit(struct db *db, struct err *err);
 void db_rollback(struct db *db);
 
 /* layout.c: the tables of format version LAYOUT_VERSION. */
-#define LAYOUT_VERSION 1
+#define LAYOUT_VERSION 2
 #define LAYOUT_APPLICATION_ID 0x77656972 /* "weir" */
 /* Is it weir's and of this version, or new? errors: FORMAT_VERSION. */
 MUST_CHECK enum err_code layout_check(struct db *db, bool *is_new, struct err *err);

@@ -1,4 +1,4 @@
-/* The tables of meta.db, format version 1. docs/formats/meta.md explains them. */
+/* The tables of meta.db, format version 2. docs/formats/meta.md explains them. */
 #include "meta/db_int.h"
 
 static const char *const tables[] = {
@@ -20,8 +20,13 @@ static const char *const tables[] = {
     "CREATE TABLE lake_buckets (table_id INTEGER NOT NULL REFERENCES tables ON DELETE CASCADE,"
     " partition_id INTEGER NOT NULL, bucket_id INTEGER NOT NULL, end_offset INTEGER NOT NULL,"
     " max_timestamp INTEGER NOT NULL, PRIMARY KEY (table_id, partition_id, bucket_id)) STRICT, WITHOUT ROWID",
+    "CREATE TABLE partitions (partition_id INTEGER PRIMARY KEY, table_id INTEGER NOT NULL REFERENCES tables"
+    " ON DELETE CASCADE, name TEXT NOT NULL, created_ms INTEGER NOT NULL, UNIQUE (table_id, name)) STRICT",
+    "CREATE TABLE pending_partition_deletes (partition_id INTEGER PRIMARY KEY, table_id INTEGER NOT NULL REFERENCES"
+    " tables ON DELETE CASCADE, name TEXT NOT NULL, dropped_ms INTEGER NOT NULL) STRICT",
+    "CREATE INDEX pending_partition_deletes_by_table ON pending_partition_deletes (table_id)",
     "PRAGMA application_id = 0x77656972",
-    "PRAGMA user_version = 1",
+    "PRAGMA user_version = 2",
 };
 
 enum err_code layout_create(struct db *db, int64_t now_ms, struct err *err)

@@ -9,6 +9,8 @@ static enum err_code load_counter(void *arg, sqlite3_stmt *row, struct err *err)
     int64_t next = sqlite3_column_int64(row, 1);
     if (slice_is(name, "table_id"))
         meta->table_id_next = next;
+    else if (slice_is(name, "partition_id"))
+        meta->partition_id_next = next;
     else if (slice_is(name, "writer_id"))
         meta->writer_id_next = meta->writer_id_end = next;
     else if (slice_is(name, "run"))
@@ -105,5 +107,6 @@ enum err_code meta_load(struct meta *meta, struct err *err)
     TRY(db_each(db, err, "SELECT name, descriptor, created_ms, modified_ms FROM databases", load_database, meta));
     TRY(load_tables(meta, err));
     TRY(db_each(db, err, "SELECT table_id, database_name, name FROM pending_deletes ORDER BY 1", load_delete, meta));
+    TRY(partition_load(meta, err));
     return lake_load(meta, err);
 }

@@ -56,6 +56,7 @@ void meta_close(struct meta *meta)
     for (size_t i = 0; i < meta->deletes.len; i++)
         pending_delete_destroy(meta->deletes.ptr[i]);
     vec_deinit(&meta->deletes);
+    partition_forget_all(meta);
     map_deinit(&meta->tables);
     map_deinit(&meta->paths);
     map_deinit(&meta->lakes);

@@ -1,4 +1,4 @@
-/* The metadata of a server: databases, tables, their schemas, lake snapshots, counters.
+/* The metadata of a server: databases, tables, their schemas and partitions, lake snapshots, counters.
  *
  * One SQLite file, meta.db in the data directory (docs/formats/meta.md), mirrored in memory: readers never touch the
  * disk, writers are one at a time and durable when they return. After a crash each write is there whole or not at all.
@@ -137,6 +137,43 @@ MUST_CHECK enum err_code meta_table_list(struct meta *meta, struct slice databas
 void meta_deletes_pending(struct meta *meta, struct meta_ids *table_ids);
 /* The caller has removed the table's data; removes its lake offset files and takes it off the list (blocks). */
 MUST_CHECK enum err_code meta_delete_done(struct meta *meta, int64_t table_id, struct err *err);
+
+/* ---- partitions (facts rows.md 9) ---- */
+
+/* One partition of a table; its values are in its name (partition_name_split). Its buckets are those of the table. */
+struct partition_info {
+    int64_t partition_id;
+    int64_t table_id;
+    struct slice name;
+    int64_t created_ms;
+};
+
+/* Stores a partition (blocks). name: from table_partition_name(). partition_max: of one table.
+ * info: out, in arena, of the partition that is there afterwards. *created false: it was there, and that is ignored.
+ * errors   TABLE_NOT_EXIST (dropped meanwhile), PARTITION_ALREADY_EXISTS, PARTITION_MAX_NUM_EXCEPTION. */
+MUST_CHECK enum err_code meta_partition_create(struct meta *meta, int64_t table_id, struct slice name,
+                                               size_t partition_max, bool ignore_if_exists, struct arena *arena,
+                                               struct partition_info *info, bool *created, struct err *err);
+/* Takes it out; it becomes a pending delete (blocks). dropped_id: -1 where it was not there and that is ignored.
+ * errors   PARTITION_NOT_EXISTS. */
+MUST_CHECK enum err_code meta_partition_drop(struct meta *meta, int64_t table_id, struct slice name,
+                                             bool ignore_if_not_exists, int64_t *dropped_id, struct err *err);
+/* errors: PARTITION_NOT_EXISTS. */
+MUST_CHECK enum err_code meta_partition_find(struct meta *meta, int64_t table_id, struct slice name,
+                                             int64_t *partition_id, struct err *err);
+/* In arena. errors: PARTITION_NOT_EXISTS. */
+MUST_CHECK enum err_code meta_partition_get(struct meta *meta, int64_t partition_id, struct arena *arena,
+                                            struct partition_info *info, struct err *err);
+/* Those of a table, oldest first, in arena; none, or no such table: count 0. */
+void meta_partition_list(struct meta *meta, int64_t table_id, struct arena *arena, struct partition_info **items,
+                         size_t *count);
+
+/* Dropped partitions of tables that are still there, whose directories may be too. Those of a dropped table go with it.
+ * In arena. */
+void meta_partition_deletes_pending(struct meta *meta, struct arena *arena, struct partition_info **items,
+                                    size_t *count);
+/* The caller has removed the partition's data (blocks). Fine if it is not on the list any more. */
+MUST_CHECK enum err_code meta_partition_delete_done(struct meta *meta, int64_t partition_id, struct err *err);
 
 /* An id for INIT_WRITER, never given before. Every META_WRITER_IDS_BLOCK-th call (blocks). */
 #define META_WRITER_IDS_BLOCK 1000

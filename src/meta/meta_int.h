@@ -43,6 +43,17 @@ struct pending_delete {
     struct slice name;
 };
 
+/* The partitions of a table. */
+struct table_partitions {
+    struct map by_name; /* -> struct partition */
+};
+
+/* One partition, there or dropped. Owns itself: one arena. */
+struct partition {
+    struct arena arena;
+    struct partition_info info;
+};
+
 struct meta {
     struct os *os;
     char remote_dir[OS_PATH_MAX]; /* absolute */
@@ -55,6 +66,10 @@ struct meta {
     struct map paths;     /* database '/' name -> the same, without a count */
     struct map lakes;     /* id -> struct lake, for every table that has one */
     VEC(struct pending_delete *) deletes;
+    struct map partitions;                      /* id -> struct partition */
+    struct map partitioned;                     /* table id -> struct table_partitions, of every table that has some */
+    VEC(struct partition *) dropped_partitions; /* of tables that are there: files may be left */
+    int64_t partition_id_next;
     int64_t table_id_next;
     int64_t writer_id_next; /* under `read` */
     int64_t writer_id_end;
@@ -91,6 +106,13 @@ bool table_path_make(struct table_path *path, struct slice database, struct slic
 const struct table_info *table_find_locked(struct meta *meta, struct slice database, struct slice name);
 void table_put_locked(struct meta *meta, const struct table_info *table); /* takes the count */
 void table_remove_locked(struct meta *meta, const struct table_info *table);
+
+/* ---- partition.c ---- */
+
+MUST_CHECK enum err_code partition_load(struct meta *meta, struct err *err);
+/* All that the mirror knows of a dropped table's partitions; `read` is held. */
+void partition_forget_table_locked(struct meta *meta, int64_t table_id);
+void partition_forget_all(struct meta *meta);
 
 /* ---- others ---- */
 

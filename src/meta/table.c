@@ -124,6 +124,7 @@ void table_drop_locked(struct meta *meta, const struct table_info *table)
 {
     vec_push(&meta->deletes, pending_delete_create(table->table_id, table->database, table->name));
     lake_destroy(map_remove_i64(&meta->lakes, table->table_id));
+    partition_forget_table_locked(meta, table->table_id);
     table_remove_locked(meta, table);
 }
 

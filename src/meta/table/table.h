@@ -10,7 +10,7 @@
 #ifndef WEIR_META_TABLE_TABLE_H
 #define WEIR_META_TABLE_TABLE_H
 
-#include "format/schema/schema.h"
+#include "format/row/row.h"
 
 /* What the server's own options say about new tables. */
 struct table_cluster {
@@ -38,6 +38,28 @@ void table_defaults_apply(struct arena *arena, const struct table_cluster *clust
  *          BUCKET_MAX_NUM_EXCEPTION, INVALID_REPLICATION_FACTOR. */
 MUST_CHECK enum err_code table_validate(const struct table_cluster *cluster, const struct table_descriptor *table,
                                         struct err *err);
+
+/* ---- partitions ---- */
+
+/* Of a partition's name: with "-p{id}" it names a directory. */
+#define PARTITION_NAME_BYTES_MAX 230
+
+/* The name of a partition to be made, in arena. spec: its values by key, in any order.
+ * errors   TABLE_NOT_PARTITIONED_EXCEPTION; PARTITION_SPEC_INVALID_EXCEPTION: a key is missing, not the table's or
+ *          there twice, or a value is no value of the key's type or can't be in a name. */
+MUST_CHECK enum err_code table_partition_check_new(const struct table_descriptor *table, const struct properties *spec,
+                                                   struct arena *arena, struct slice *name, struct err *err);
+/* The name that such values have, whether there can be such a partition or not. errors: as above, but for values. */
+MUST_CHECK enum err_code table_partition_name(const struct table_descriptor *table, const struct properties *spec,
+                                              struct arena *arena, struct slice *name, struct err *err);
+/* The reverse: each key with its value, in key order. errors: as partition_name_split. */
+MUST_CHECK enum err_code table_partition_values(const struct table_descriptor *table, struct slice name,
+                                                struct arena *arena, struct properties *spec, struct err *err);
+/* Some of the keys with values, as LIST PARTITIONS has them: one place a key, ptr NULL where any value will do.
+ * errors: as table_partition_name, keys may be missing. */
+MUST_CHECK enum err_code table_partition_filter(const struct table_descriptor *table, const struct properties *spec,
+                                                struct arena *arena, struct slice **filter, struct err *err);
+bool table_partition_matches(const struct slice *filter, const struct properties *values);
 
 /* ---- options ---- */
 

@@ -160,19 +160,12 @@ static void what_is_not_served_is_refused_with_its_name(void **state)
     }
 }
 
-static void partitions_and_auto_increment_are_refused(void **state)
+static void auto_increment_is_refused(void **state)
 {
     (void)state;
     struct err err = {0};
     struct table_cluster cluster = table_cluster_default();
     struct table_descriptor table;
-    uint32_t key = 1;
-    parse(&table, LOG_SCHEMA, "", "");
-    table_defaults_apply(&arena, &cluster, &table);
-    table.partition_keys = &key;
-    table.partition_key_count = 1;
-    MUST_FAIL(TABLE, table_validate(&cluster, &table, &err));
-    assert_non_null(strstr(err.text, "partitioned"));
     parse(&table, KEY_SCHEMA, "", "");
     table_defaults_apply(&arena, &cluster, &table);
     table.schema.auto_increment = 1;
@@ -304,6 +297,6 @@ static void the_list_of_options_is_sound(void **state)
 
 TESTS("meta.table", TEST(defaults_fill_what_is_missing), TEST(defaults_of_a_log_table_have_no_key_format),
       TEST(defaults_leave_what_is_set), TEST(what_is_not_served_is_refused_with_its_name),
-      TEST(partitions_and_auto_increment_are_refused), TEST(aggregation_functions_are_refused),
+      TEST(auto_increment_is_refused), TEST(aggregation_functions_are_refused),
       TEST(what_the_server_forbids_is_refused), TEST(settings_are_the_options_values),
       TEST(durations_may_come_without_a_unit), TEST(the_list_of_options_is_sound))

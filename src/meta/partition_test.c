@@ -1,0 +1,178 @@
+#include "lib/meta_bed.h"
+
+static struct meta_bed bed;
+static struct err err;
+
+static int set_up(void **state)
+{
+    (void)state;
+    meta_bed_init(&bed, 1);
+    err = (struct err){0};
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    meta_bed_deinit(&bed);
+    return 0;
+}
+
+#define MANY 1000
+
+static int64_t create(int64_t table_id, const char *name)
+{
+    struct partition_info info;
+    bool created;
+    MUST(meta_partition_create(bed.meta, table_id, slice_str(name), MANY, false, &bed.arena, &info, &created, &err));
+    assert_true(created);
+    assert_slice_equal(info.name, slice_str(name));
+    assert_int_equal(info.table_id, table_id);
+    return info.partition_id;
+}
+
+static size_t list(int64_t table_id, struct partition_info **items)
+{
+    size_t count;
+    meta_partition_list(bed.meta, table_id, &bed.arena, items, &count);
+    return count;
+}
+
+static size_t pending(struct partition_info **items)
+{
+    size_t count;
+    meta_partition_deletes_pending(bed.meta, &bed.arena, items, &count);
+    return count;
+}
+
+static void partitions_are_created_found_and_listed(void **state)
+{
+    (void)state;
+    struct partition_info *items, info;
+    int64_t a = meta_bed_create(&bed, "a", 1), b = meta_bed_create(&bed, "b", 1), id;
+    assert_int_equal(create(a, "2"), 0);
+    assert_int_equal(create(b, "2"), 1); /* ids are the server's, names the table's */
+    assert_int_equal(create(a, "1"), 2);
+    for (int round = 0; round < 2; round++) { /* the second time read from the file */
+        assert_int_equal(list(a, &items), 2);
+        assert_slice_equal(items[0].name, SLICE("2"));
+        assert_int_equal(items[1].partition_id, 2);
+        assert_true(items[1].created_ms > 0);
+        MUST(meta_partition_find(bed.meta, b, SLICE("2"), &id, &err));
+        assert_int_equal(id, 1);
+        MUST(meta_partition_get(bed.meta, 2, &bed.arena, &info, &err));
+        assert_int_equal(info.table_id, a);
+        assert_slice_equal(info.name, SLICE("1"));
+        MUST_FAIL(ERR_PARTITION_NOT_EXISTS, meta_partition_find(bed.meta, b, SLICE("1"), &id, &err));
+        MUST_FAIL(ERR_PARTITION_NOT_EXISTS, meta_partition_find(bed.meta, 77, SLICE("1"), &id, &err));
+        MUST_FAIL(ERR_PARTITION_NOT_EXISTS, meta_partition_get(bed.meta, 3, &bed.arena, &info, &err));
+        assert_int_equal(list(77, &items), 0);
+        meta_bed_again(&bed, BED_CLOSE);
+    }
+    assert_int_equal(create(b, "3"), 3);
+}
+
+static void a_name_is_taken_once(void **state)
+{
+    (void)state;
+    struct partition_info info;
+    bool created = true;
+    int64_t table = meta_bed_create(&bed, "t", 1), id = create(table, "x");
+    MUST_FAIL(ERR_PARTITION_ALREADY_EXISTS,
+              meta_partition_create(bed.meta, table, SLICE("x"), MANY, false, &bed.arena, &info, &created, &err));
+    MUST(meta_partition_create(bed.meta, table, SLICE("x"), 1, true, &bed.arena, &info, &created, &err));
+    assert_false(created); /* nor does the limit count then */
+    assert_int_equal(info.partition_id, id);
+    MUST_FAIL(ERR_TABLE_NOT_EXIST,
+              meta_partition_create(bed.meta, 77, SLICE("x"), MANY, true, &bed.arena, &info, &created, &err));
+}
+
+static void a_table_has_so_many_and_no_more(void **state)
+{
+    (void)state;
+    struct partition_info info;
+    bool created;
+    int64_t table = meta_bed_create(&bed, "t", 1), other = meta_bed_create(&bed, "u", 1), dropped;
+    create(table, "a");
+    create(table, "b");
+    create(other, "a");
+    MUST_FAIL(ERR_PARTITION_MAX_NUM_EXCEPTION,
+              meta_partition_create(bed.meta, table, SLICE("c"), 2, true, &bed.arena, &info, &created, &err));
+    MUST(meta_partition_drop(bed.meta, table, SLICE("a"), false, &dropped, &err));
+    MUST(meta_partition_create(bed.meta, table, SLICE("c"), 2, true, &bed.arena, &info, &created, &err));
+}
+
+static void a_dropped_partition_is_pending_until_its_files_are_gone(void **state)
+{
+    (void)state;
+    struct partition_info *items;
+    int64_t table = meta_bed_create(&bed, "t", 1), id = create(table, "x"), dropped;
+    MUST(meta_partition_drop(bed.meta, table, SLICE("x"), false, &dropped, &err));
+    assert_int_equal(dropped, id);
+    MUST_FAIL(ERR_PARTITION_NOT_EXISTS, meta_partition_drop(bed.meta, table, SLICE("x"), false, &dropped, &err));
+    MUST(meta_partition_drop(bed.meta, table, SLICE("x"), true, &dropped, &err));
+    assert_int_equal(dropped, -1);
+    assert_int_equal(create(table, "x"), id + 1); /* the name is free, the id is not */
+    meta_bed_again(&bed, BED_CRASH);
+    assert_int_equal(pending(&items), 1);
+    assert_int_equal(items[0].partition_id, id);
+    assert_int_equal(items[0].table_id, table);
+    assert_slice_equal(items[0].name, SLICE("x"));
+    MUST(meta_partition_delete_done(bed.meta, id, &err));
+    MUST(meta_partition_delete_done(bed.meta, id, &err));
+    assert_int_equal(pending(&items), 0);
+    meta_bed_again(&bed, BED_CRASH);
+    assert_int_equal(pending(&items), 0);
+    assert_int_equal(list(table, &items), 1);
+}
+
+static void a_dropped_table_takes_its_partitions_along(void **state)
+{
+    (void)state;
+    struct partition_info *items, info;
+    int64_t table = meta_bed_create(&bed, "t", 1), other = meta_bed_create(&bed, "u", 1), dropped;
+    create(table, "x");
+    create(table, "y");
+    create(other, "x");
+    MUST(meta_partition_drop(bed.meta, table, SLICE("y"), false, &dropped, &err));
+    meta_bed_drop(&bed, "t");
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(pending(&items), 0);
+        assert_int_equal(list(table, &items), 0);
+        assert_int_equal(list(other, &items), 1);
+        MUST_FAIL(ERR_PARTITION_NOT_EXISTS, meta_partition_get(bed.meta, 0, &bed.arena, &info, &err));
+        meta_bed_again(&bed, BED_CRASH);
+    }
+}
+
+/* Whatever a crash leaves: each call's effect is there whole or not at all, and nothing acknowledged is lost. */
+static void a_crash_at_any_write_leaves_all_or_nothing(void **state)
+{
+    (void)state;
+    struct partition_info *items;
+    int64_t table = meta_bed_create(&bed, "t", 1), dropped;
+    int64_t last = -1;
+    for (int i = 0; i < 40; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "p%d", i);
+        int64_t id = create(table, name);
+        assert_true(id > last);
+        last = id;
+        if (i % 3 == 0)
+            MUST(meta_partition_drop(bed.meta, table, slice_str(name), false, &dropped, &err));
+        meta_bed_again(&bed, i % 2 ? BED_CRASH : BED_KILL);
+        size_t there = list(table, &items), gone = pending(&items);
+        assert_int_equal(there + gone, (size_t)i + 1);
+        assert_int_equal(gone, (size_t)i / 3 + 1);
+    }
+}
+
+#undef TEST
+#define TEST(fn)                         \
+    {                                    \
+#fn, fn, set_up, tear_down, NULL \
+    }
+
+TESTS("meta.partition", TEST(partitions_are_created_found_and_listed), TEST(a_name_is_taken_once),
+      TEST(a_table_has_so_many_and_no_more), TEST(a_dropped_partition_is_pending_until_its_files_are_gone),
+      TEST(a_dropped_table_takes_its_partitions_along), TEST(a_crash_at_any_write_leaves_all_or_nothing))
