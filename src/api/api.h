@@ -43,6 +43,7 @@ struct api_config {
     struct table_cluster cluster;
     int64_t freshness_ms_default;
     int32_t server_id;
+    size_t partition_max;   /* max.partition.num, of one table */
     size_t fetch_bytes_max; /* of one FETCH_LOG answer, whatever was asked */
     struct api_scan_limits scans;
     /* Makes the lake table of a new table with table.datalake.enabled, before it is stored (blocks). NULL: no lake.
@@ -58,8 +59,9 @@ void api_create(const struct api_config *config, struct api **api);
 /* No connection may be left. NULL is fine. */
 void api_destroy(struct api *api);
 struct net_owner api_net_owner(struct api *api);
-/* A table with table.datalake.enabled enters the tiering schedule; the handle is the caller's. */
-struct tiering_table *api_tiering_add(struct api *api, const struct table_info *table);
+/* A table of the metadata at start: its buckets, those of its partitions, and its place in the tiering schedule, which
+ * is told what the lake holds (blocks). errors: as bucket_open. */
+MUST_CHECK enum err_code api_table_open(struct api *api, const struct table_info *table, struct err *err);
 /* Ends what is being held (long polls) with what there is; the server is stopping. */
 void api_stop(struct api *api);
 /* A table is due: heartbeats that are held look again. thread: any. */

@@ -31,10 +31,12 @@ extern const struct api_served api_served[];
 
 struct api {
     struct api_config config;
-    struct api_meter *meters;      /* one for each of api_served */
-    struct os_mutex mutex;         /* guards what follows */
-    struct api_held *held;         /* calls that wait for something: api_hold */
-    struct scan_session *sessions; /* api/scan_kv.c */
+    struct api_meter *meters;        /* one for each of api_served */
+    struct os_mutex partition_mutex; /* one partition at a time is made or dropped; before all other locks */
+    int64_t partition_missing_ns;    /* atomic: when the trace was last told of one */
+    struct os_mutex mutex;           /* guards what follows */
+    struct api_held *held;           /* calls that wait for something: api_hold */
+    struct scan_session *sessions;   /* api/scan_kv.c */
     unsigned session_count;
     bool stopping;
 };
@@ -80,9 +82,15 @@ void api_call_finish(struct api_call *call, enum err_code code, const struct err
 /* The table of a path, or of an id, with one count more. */
 MUST_CHECK enum err_code api_table_of_path(struct api_call *call, const struct wire_pb_table_path *path,
                                            const struct table_info **table, struct err *err);
+/* The partition that a request or a part of it names; -1: none. */
+#define API_PARTITION(request) ((request)->has_partition_id ? (request)->partition_id : -1)
 /* The bucket of a request part, with one count more. errors: UNKNOWN_TABLE_OR_BUCKET_EXCEPTION. */
-MUST_CHECK enum err_code api_bucket_of(struct api_call *call, int64_t table_id, bool has_partition, int32_t number,
+MUST_CHECK enum err_code api_bucket_of(struct api_call *call, int64_t table_id, int64_t partition_id, int32_t number,
                                        struct bucket **bucket, struct err *err);
+/* The same for writers, who are told PARTITION_NOT_EXISTS where that is the reason: on the other code they would look
+ * for the partition again and again. Readers get to know of a dropped partition when they list the partitions. */
+MUST_CHECK enum err_code api_bucket_to_write(struct api_call *call, int64_t table_id, int64_t partition_id,
+                                             int32_t number, struct bucket **bucket, struct err *err);
 /* A copy of an error's text in the call's arena, for a bucket's error_message. */
 struct slice api_error_text(struct api_call *call, enum err_code code, const struct err *err);
 
@@ -146,6 +154,20 @@ MUST_CHECK enum err_code authenticate_check(struct net_conn *conn, int16_t key, 
 struct slice api_table_json(struct api_call *call, const struct table_info *table);
 /* The data of a table that the metadata has dropped: schedule, buckets, files (blocks). */
 void api_table_remove(struct api *api, int64_t table_id);
+/* Makes a partition with its buckets, or finds it there (blocks). errors: as meta_partition_create, bucket_open. */
+MUST_CHECK enum err_code api_partition_create(struct api *api, const struct table_info *table, struct slice name,
+                                              bool ignore_if_exists, struct err *err);
+/* errors: PARTITION_NOT_EXISTS (blocks). */
+MUST_CHECK enum err_code api_partition_drop(struct api *api, const struct table_info *table, struct slice name,
+                                            bool ignore_if_not_exists, struct err *err);
+/* Buckets and schedule of a partition that the metadata has (blocks). */
+MUST_CHECK enum err_code api_partition_open(struct api *api, const struct table_info *table,
+                                            const struct partition_info *partition, struct err *err);
+/* A client asked for a partition that is not there: a line in the trace, at most one a second. */
+void api_partition_missing(struct api *api, const struct err *err);
+/* The values of a request, by key. In the call's arena, texts borrowed. */
+struct properties api_partition_spec(struct api_call *call, const struct wire_pb_partition_spec *spec);
+
 #define SERVED(name, min, max, fn, where) api_fn fn;
 #include "api/served.def"
 #undef SERVED

@@ -179,6 +179,7 @@ void api_create(const struct api_config *config, struct api **out)
     struct api *api = mem_zalloc(sizeof *api);
     api->config = *config;
     os_mutex_init(&api->mutex, config->os);
+    os_mutex_init(&api->partition_mutex, config->os);
     api_meters_create(api);
     *out = api;
 }
@@ -189,6 +190,7 @@ void api_destroy(struct api *api)
         return;
     ASSERT(!api->held && !api->sessions);
     api_meters_destroy(api);
+    os_mutex_deinit(&api->partition_mutex);
     os_mutex_deinit(&api->mutex);
     mem_free(api);
 }
@@ -210,10 +212,10 @@ enum err_code api_table_of_path(struct api_call *call, const struct wire_pb_tabl
     return meta_table_get(call->api->config.meta, path->database_name, path->table_name, table, err);
 }
 
-enum err_code api_bucket_of(struct api_call *call, int64_t table_id, bool has_partition, int32_t number,
+enum err_code api_bucket_of(struct api_call *call, int64_t table_id, int64_t partition_id, int32_t number,
                             struct bucket **bucket, struct err *err)
 {
-    *bucket = has_partition ? NULL : buckets_find(call->api->config.buckets, table_id, number);
+    *bucket = buckets_find(call->api->config.buckets, table_id, partition_id, number);
     if (!*bucket)
         return err_set(err, ERR_UNKNOWN_TABLE_OR_BUCKET_EXCEPTION, "table %lld has no bucket %d here",
                        (long long)table_id, number);

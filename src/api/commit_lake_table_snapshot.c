@@ -24,7 +24,8 @@ static void schedule_tell(struct api_call *call, int64_t table_id)
     if (table &&
         meta_lake_snapshot(call->api->config.meta, table_id, LAKE_LATEST, 0, &call->arena, &snapshot, NULL) == OK)
         for (size_t i = 0; i < snapshot.offsets.count; i++)
-            tiering_note_lake(table, snapshot.offsets.items[i].bucket, snapshot.offsets.items[i].end_offset);
+            tiering_note_lake(table, snapshot.offsets.items[i].partition_id, snapshot.offsets.items[i].bucket,
+                              snapshot.offsets.items[i].end_offset);
     tiering_table_unref(table);
 }
 

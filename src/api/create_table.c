@@ -37,11 +37,7 @@ static enum err_code lake_create(struct creation *c, struct err *err)
 static enum err_code buckets_make(struct creation *c, struct err *err)
 {
     const struct api_config *config = &c->api->config;
-    struct tiering_table *tiering = NULL;
-    if (c->table->settings.lake_enabled)
-        tiering = api_tiering_add(c->api, c->table);
-    enum err_code code = buckets_open_table(config->buckets, c->table, tiering, err);
-    tiering_table_unref(tiering);
+    enum err_code code = api_table_open(c->api, c->table, err);
     int64_t dropped;
     if (code != OK && meta_table_drop(config->meta, c->database, c->name, true, &dropped, NULL) == OK)
         api_table_remove(c->api, c->table->table_id);

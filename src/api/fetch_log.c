@@ -63,7 +63,7 @@ static enum err_code bucket_read(struct pass *pass, struct bucket *bucket,
     metric_add(bucket_metrics(bucket)->bytes_out, (int64_t)bytes);
     pass->bytes += bytes;
     pass->bytes_left -= MIN(bytes, pass->bytes_left);
-    fetch_state_note(pass->call->conn, bucket_table_id(bucket), req->bucket_id,
+    fetch_state_note(pass->call->conn, bucket_table_id(bucket), bucket_partition_id(bucket), req->bucket_id,
                      bytes > 0 && range.next_offset < range.high_watermark, pass->now_ns);
     return OK;
 }
@@ -75,7 +75,7 @@ static void bucket_answer(struct pass *pass, int64_t table_id, const struct wire
     struct err err = {0};
     *answer = (struct wire_pb_fetch_log_resp_for_bucket){
         .partition_id = req->partition_id, .has_partition_id = req->has_partition_id, .bucket_id = req->bucket_id};
-    enum err_code code = api_bucket_of(pass->call, table_id, req->has_partition_id, req->bucket_id, &bucket, &err);
+    enum err_code code = api_bucket_of(pass->call, table_id, API_PARTITION(req), req->bucket_id, &bucket, &err);
     if (code == OK) {
         code = bucket_read(pass, bucket, req, projection, answer, &err);
         bucket_unref(bucket);
@@ -103,7 +103,9 @@ static void table_answer(struct pass *pass, const struct wire_pb_fetch_log_req_f
                           req->projection_pushdown_enabled ? &projection : NULL, bucket);
             continue;
         }
-        bucket->bucket_id = req->buckets_req[i].bucket_id;
+        *bucket = (struct wire_pb_fetch_log_resp_for_bucket){.partition_id = req->buckets_req[i].partition_id,
+                                                             .has_partition_id = req->buckets_req[i].has_partition_id,
+                                                             .bucket_id = req->buckets_req[i].bucket_id};
         bucket_error(pass, bucket, code, &err);
     }
     if (req->projection_pushdown_enabled)
@@ -171,18 +173,18 @@ static void waiter_called(struct bucket_waiter *waiter)
 }
 
 /* Waits at one bucket, for the first offset that the answer did not have. False: it is there by now. */
-static bool waiter_start(struct poll *poll, struct poll_waiter *pw, int64_t table_id, int32_t number,
-                         int64_t high_watermark)
+static bool waiter_start(struct poll *poll, struct poll_waiter *pw, int64_t table_id,
+                         const struct wire_pb_fetch_log_resp_for_bucket *answer)
 {
     struct api_call *call = poll->held.call;
-    pw->bucket = buckets_find(call->api->config.buckets, table_id, number);
+    pw->bucket = buckets_find(call->api->config.buckets, table_id, API_PARTITION(answer), answer->bucket_id);
     if (!pw->bucket)
         return true;
     pw->poll = poll;
     pw->task.fn = waiter_arrived;
     pw->waiter.fn = waiter_called;
     poll->outstanding++;
-    if (bucket_wait(pw->bucket, &pw->waiter, high_watermark + 1))
+    if (bucket_wait(pw->bucket, &pw->waiter, answer->high_watermark + 1))
         return true;
     poll->outstanding--;
     return false;
@@ -196,8 +198,8 @@ static bool waiters_start(struct poll *poll)
         const struct wire_pb_fetch_log_resp_for_table *table = &resp->tables_resp[i];
         for (size_t k = 0; k < table->buckets_resp_count && all; k++)
             if (table->buckets_resp[k].has_high_watermark)
-                all = waiter_start(poll, &poll->waiters[poll->waiter_count++], table->table_id,
-                                   table->buckets_resp[k].bucket_id, table->buckets_resp[k].high_watermark);
+                all =
+                    waiter_start(poll, &poll->waiters[poll->waiter_count++], table->table_id, &table->buckets_resp[k]);
     }
     return all;
 }

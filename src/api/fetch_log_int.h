@@ -35,7 +35,8 @@ MUST_CHECK enum err_code fetch_records(struct api_call *call, struct log_view *v
 /* A client has one fetch in flight for each server. While it still holds rows of some buckets it asks for the others
  * alone, and if those are at their end a long poll would keep it from going on with the first. So a connection
  * remembers which of its buckets were behind when they were last read, and polls are short as long as there is one. */
-void fetch_state_note(struct net_conn *conn, int64_t table_id, int32_t bucket, bool behind, int64_t now_ns);
+void fetch_state_note(struct net_conn *conn, int64_t table_id, int64_t partition_id, int32_t bucket, bool behind,
+                      int64_t now_ns);
 /* A bucket other than those of req was left behind, lately. */
 bool fetch_state_behind(struct net_conn *conn, int64_t now_ns);
 

@@ -5,6 +5,7 @@
 
 struct seen {
     int64_t table_id;
+    int64_t partition_id;
     int32_t bucket;
     bool behind;
     int64_t at_ns;
@@ -15,12 +16,12 @@ struct fetch_state {
     unsigned count;
 };
 
-static struct seen *place_of(struct fetch_state *state, int64_t table_id, int32_t bucket)
+static struct seen *place_of(struct fetch_state *state, int64_t table_id, int64_t partition_id, int32_t bucket)
 {
     struct seen *oldest = &state->seen[0];
     for (unsigned i = 0; i < state->count; i++) {
         struct seen *seen = &state->seen[i];
-        if (seen->table_id == table_id && seen->bucket == bucket)
+        if (seen->table_id == table_id && seen->partition_id == partition_id && seen->bucket == bucket)
             return seen;
         if (seen->at_ns < oldest->at_ns)
             oldest = seen;
@@ -28,7 +29,8 @@ static struct seen *place_of(struct fetch_state *state, int64_t table_id, int32_
     return state->count < BUCKETS_MAX ? &state->seen[state->count++] : oldest;
 }
 
-void fetch_state_note(struct net_conn *conn, int64_t table_id, int32_t bucket, bool behind, int64_t now_ns)
+void fetch_state_note(struct net_conn *conn, int64_t table_id, int64_t partition_id, int32_t bucket, bool behind,
+                      int64_t now_ns)
 {
     struct fetch_state **state = &api_conn_of(conn)->fetch;
     if (!*state) {
@@ -36,7 +38,7 @@ void fetch_state_note(struct net_conn *conn, int64_t table_id, int32_t bucket, b
             return;
         *state = mem_zalloc(sizeof **state);
     }
-    *place_of(*state, table_id, bucket) = (struct seen){table_id, bucket, behind, now_ns};
+    *place_of(*state, table_id, partition_id, bucket) = (struct seen){table_id, partition_id, bucket, behind, now_ns};
 }
 
 bool fetch_state_behind(struct net_conn *conn, int64_t now_ns)

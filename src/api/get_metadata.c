@@ -6,20 +6,20 @@ static void node_fill(struct api_call *call, struct wire_pb_server_node *node)
         .node_id = call->api->config.server_id, .host = slice_str(call->listener->host), .port = call->listener->port};
 }
 
-static void buckets_fill(struct api_call *call, const struct table_info *table, struct wire_pb_table_metadata *out)
+static struct wire_pb_bucket_metadata *buckets_of(struct api_call *call, const struct table_info *table, size_t *out)
 {
     size_t count = (size_t)table->descriptor->bucket_count;
     int32_t *replica = ARENA_NEW(&call->arena, int32_t);
     *replica = call->api->config.server_id;
-    out->bucket_metadata = ARENA_NEW_ARRAY(&call->arena, struct wire_pb_bucket_metadata, count);
-    out->bucket_metadata_count = count;
+    struct wire_pb_bucket_metadata *buckets = ARENA_NEW_ARRAY(&call->arena, struct wire_pb_bucket_metadata, count);
     for (size_t i = 0; i < count; i++) {
-        struct wire_pb_bucket_metadata *bucket = &out->bucket_metadata[i];
-        *bucket =
+        buckets[i] =
             (struct wire_pb_bucket_metadata){.bucket_id = (int32_t)i, .replica_id = replica, .replica_id_count = 1};
-        WIRE_SET(bucket, leader_id, call->api->config.server_id);
-        WIRE_SET(bucket, leader_epoch, 0);
+        WIRE_SET(&buckets[i], leader_id, call->api->config.server_id);
+        WIRE_SET(&buckets[i], leader_epoch, 0);
     }
+    *out = count;
+    return buckets;
 }
 
 static enum err_code table_fill(struct api_call *call, const struct wire_pb_table_path *path,
@@ -33,9 +33,63 @@ static enum err_code table_fill(struct api_call *call, const struct wire_pb_tabl
                                            .table_json = api_table_json(call, table),
                                            .created_time = table->created_ms,
                                            .modified_time = table->modified_ms};
-    buckets_fill(call, table, out);
+    if (table->descriptor->partition_key_count == 0)
+        out->bucket_metadata = buckets_of(call, table, &out->bucket_metadata_count);
     table_unref(table);
     return OK;
+}
+
+/* One missing partition fails the whole request, as Fluss has it. */
+static void partition_fill(struct api_call *call, const struct table_info *table, int64_t partition_id,
+                           struct slice name)
+{
+    struct wire_metadata_response *resp = call->response;
+    struct wire_pb_partition_metadata *out = &resp->partition_metadata[resp->partition_metadata_count++];
+    *out = (struct wire_pb_partition_metadata){
+        .table_id = table->table_id, .partition_name = name, .partition_id = partition_id};
+    out->bucket_metadata = buckets_of(call, table, &out->bucket_metadata_count);
+}
+
+static enum err_code partition_of_path(struct api_call *call, const struct wire_pb_physical_table_path *path,
+                                       struct err *err)
+{
+    struct meta *meta = call->api->config.meta;
+    const struct table_info *table;
+    int64_t partition_id;
+    TRY(meta_table_get(meta, path->database_name, path->table_name, &table, err));
+    enum err_code code = meta_partition_find(meta, table->table_id, path->partition_name, &partition_id, err);
+    if (code == OK)
+        partition_fill(call, table, partition_id, path->partition_name);
+    table_unref(table);
+    return code;
+}
+
+static enum err_code partition_of_id(struct api_call *call, int64_t partition_id, struct err *err)
+{
+    struct meta *meta = call->api->config.meta;
+    struct partition_info info;
+    const struct table_info *table;
+    TRY(meta_partition_get(meta, partition_id, &call->arena, &info, err));
+    TRY(meta_table_get_by_id(meta, info.table_id, &table, err));
+    partition_fill(call, table, partition_id, info.name);
+    table_unref(table);
+    return OK;
+}
+
+static enum err_code partitions_fill(struct api_call *call, struct err *err)
+{
+    const struct wire_metadata_request *req = call->request;
+    struct wire_metadata_response *resp = call->response;
+    enum err_code code = OK;
+    resp->partition_metadata = ARENA_NEW_ARRAY(&call->arena, struct wire_pb_partition_metadata,
+                                               req->partitions_path_count + req->partitions_id_count);
+    for (size_t i = 0; i < req->partitions_path_count && code == OK; i++)
+        code = partition_of_path(call, &req->partitions_path[i], err);
+    for (size_t i = 0; i < req->partitions_id_count && code == OK; i++)
+        code = partition_of_id(call, req->partitions_id[i], err);
+    if (code == ERR_PARTITION_NOT_EXISTS)
+        api_partition_missing(call->api, err);
+    return code;
 }
 
 /* Coordinator and tablet server are one node behind one port. */
@@ -43,18 +97,6 @@ enum err_code get_metadata(struct api_call *call, struct err *err)
 {
     const struct wire_metadata_request *req = call->request;
     struct wire_metadata_response *resp = call->response;
-    if (req->partitions_path_count)
-        return err_set(err, ERR_PARTITION_NOT_EXISTS,
-                       "table %.*s.%.*s has no partition %.*s: weir does not serve "
-                       "partitioned tables yet",
-                       SLICE_ARGS(req->partitions_path[0].database_name),
-                       SLICE_ARGS(req->partitions_path[0].table_name),
-                       SLICE_ARGS(req->partitions_path[0].partition_name));
-    if (req->partitions_id_count)
-        return err_set(err, ERR_PARTITION_NOT_EXISTS,
-                       "there is no partition with id %lld: weir does not serve "
-                       "partitioned tables yet",
-                       (long long)req->partitions_id[0]);
     resp->coordinator_server = ARENA_NEW(&call->arena, struct wire_pb_server_node);
     resp->tablet_servers = ARENA_NEW(&call->arena, struct wire_pb_server_node);
     resp->tablet_servers_count = 1;
@@ -65,5 +107,5 @@ enum err_code get_metadata(struct api_call *call, struct err *err)
         TRY(table_fill(call, &req->table_path[i], &resp->table_metadata[i], err));
         resp->table_metadata_count++;
     }
-    return OK;
+    return partitions_fill(call, err);
 }

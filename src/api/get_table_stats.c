@@ -17,8 +17,7 @@ enum err_code get_table_stats(struct api_call *call, struct err *err)
         struct err part_err = {0};
         *answer = (struct wire_pb_table_stats_resp_for_bucket){
             .partition_id = in->partition_id, .has_partition_id = in->has_partition_id, .bucket_id = in->bucket_id};
-        enum err_code code =
-            api_bucket_of(call, req->table_id, in->has_partition_id, in->bucket_id, &bucket, &part_err);
+        enum err_code code = api_bucket_of(call, req->table_id, API_PARTITION(in), in->bucket_id, &bucket, &part_err);
         if (code != OK) {
             API_BUCKET_ERROR(call, answer, code, &part_err);
             continue;

@@ -46,7 +46,7 @@ enum err_code limit_scan(struct api_call *call, struct err *err)
     if (req->limit < 1 || req->limit > LIMIT_SCAN_ROWS_MAX)
         return err_set(err, ERR_INVALID_SCAN_REQUEST, "a limit of %d rows: 1 to %d are possible", req->limit,
                        LIMIT_SCAN_ROWS_MAX);
-    TRY(api_bucket_of(call, req->table_id, req->has_partition_id, req->bucket_id, &bucket, err));
+    TRY(api_bucket_of(call, req->table_id, API_PARTITION(req), req->bucket_id, &bucket, err));
     bool has_key = bucket_has_key(bucket);
     enum err_code code =
         has_key ? scan_state(bucket, req->limit, &records, err) : scan_log(call, bucket, req->limit, &records, err);

@@ -37,7 +37,7 @@ enum err_code list_offsets(struct api_call *call, struct err *err)
         int64_t offset = 0;
         answer->bucket_id = req->bucket_id[i];
         enum err_code code =
-            api_bucket_of(call, req->table_id, req->has_partition_id, req->bucket_id[i], &bucket, &part_err);
+            api_bucket_of(call, req->table_id, API_PARTITION(req), req->bucket_id[i], &bucket, &part_err);
         if (code == OK) {
             code = bucket_list_offset(bucket, kind, req->start_timestamp, &offset, &part_err);
             bucket_unref(bucket);

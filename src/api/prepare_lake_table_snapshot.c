@@ -6,9 +6,15 @@ static enum err_code offsets_make_durable(struct api_call *call, int64_t table_i
                                           struct err *err)
 {
     for (size_t i = 0; i < offsets->count; i++) {
+        const struct lake_offset *offset = &offsets->items[i];
         struct bucket *bucket;
-        TRY(api_bucket_of(call, table_id, offsets->items[i].partition_id >= 0, offsets->items[i].bucket, &bucket, err));
-        enum err_code code = bucket_make_durable(bucket, offsets->items[i].end_offset, err);
+        enum err_code code = api_bucket_of(call, table_id, offset->partition_id, offset->bucket, &bucket, err);
+        /* A partition that was dropped during the round is no reason to do the round again: nothing of it is left to
+         * be lost. */
+        if (code != OK && offset->partition_id >= 0)
+            continue;
+        TRY(code);
+        code = bucket_make_durable(bucket, offsets->items[i].end_offset, err);
         bucket_unref(bucket);
         TRY(code);
     }

@@ -12,7 +12,7 @@ static enum err_code append(struct api_call *call, int64_t table_id,
 {
     struct bucket_append appended;
     struct bucket *bucket;
-    TRY(api_bucket_of(call, table_id, req->has_partition_id, req->bucket_id, &bucket, err));
+    TRY(api_bucket_to_write(call, table_id, API_PARTITION(req), req->bucket_id, &bucket, err));
     enum err_code code = bucket_append(bucket, req->records.bytes, &appended, err);
     if (code != OK) {
         bucket_unref(bucket);

@@ -141,7 +141,8 @@ enum err_code put_kv(struct api_call *call, struct err *err)
         *answer_of(call, i) = (struct wire_pb_put_kv_resp_for_bucket){
             .partition_id = in->partition_id, .has_partition_id = in->has_partition_id, .bucket_id = in->bucket_id};
         state->jobs[i] = (struct put_job){.call = call, .state = state, .i = i};
-        part->code = api_bucket_of(call, req->table_id, in->has_partition_id, in->bucket_id, &part->bucket, &part->err);
+        part->code =
+            api_bucket_to_write(call, req->table_id, API_PARTITION(in), in->bucket_id, &part->bucket, &part->err);
         if (part->code == OK)
             job_start(&state->jobs[i]);
     }

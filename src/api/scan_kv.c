@@ -6,6 +6,7 @@ struct scan_session {
     struct scan_session *next;
     char id[37];
     int64_t table_id;
+    int64_t partition_id; /* -1: none */
     int32_t bucket;
     struct bucket_scan *scan;
     const struct net_conn *conn; /* whose close ends it; never followed */
@@ -73,7 +74,7 @@ static enum err_code room_check_locked(struct api *api, const struct wire_pb_sca
 {
     unsigned same = 0;
     for (const struct scan_session *s = api->sessions; s; s = s->next)
-        same += s->table_id == req->table_id && s->bucket == req->bucket_id;
+        same += s->table_id == req->table_id && s->partition_id == API_PARTITION(req) && s->bucket == req->bucket_id;
     if (same >= api->config.scans.per_bucket_max || api->session_count >= api->config.scans.count_max)
         return err_set(err, ERR_TOO_MANY_SCANNERS, "%u scans of this bucket and %u in all are open", same,
                        api->session_count);
@@ -102,9 +103,10 @@ static enum err_code session_open(struct api_call *call, struct scan_session **o
     if (req->call_seq_id != 0)
         return err_set(err, ERR_INVALID_SCAN_REQUEST, "a scan begins with call 0, not %d", req->call_seq_id);
     drop_some(call->api, NULL, os_mono_ns(call->api->config.os) - call->api->config.scans.idle_ms_max * 1000000);
-    TRY(api_bucket_of(call, open->table_id, open->has_partition_id, open->bucket_id, &bucket, err));
+    TRY(api_bucket_of(call, open->table_id, API_PARTITION(open), open->bucket_id, &bucket, err));
     struct scan_session *session = mem_alloc(sizeof *session);
     *session = (struct scan_session){.table_id = open->table_id,
+                                     .partition_id = API_PARTITION(open),
                                      .bucket = open->bucket_id,
                                      .conn = call->conn,
                                      .rows_left = open->has_limit && open->limit > 0 ? open->limit : -1,

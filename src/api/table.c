@@ -22,11 +22,62 @@ struct slice api_table_json(struct api_call *call, const struct table_info *tabl
     return text;
 }
 
-struct tiering_table *api_tiering_add(struct api *api, const struct table_info *table)
+/* ---- buckets and schedule ---- */
+
+static struct tiering_table *tiering_enter(struct api *api, const struct table_info *table)
 {
     int64_t freshness_ms = table->settings.lake_freshness_ms;
+    if (!table->settings.lake_enabled)
+        return NULL;
     if (freshness_ms < 0)
         freshness_ms = api->config.freshness_ms_default;
     return tiering_add(api->config.tiering, table->table_id, table->database, table->name,
                        table->descriptor->bucket_count, freshness_ms);
+}
+
+/* The partitions enter the schedule all before the lake's offsets, and these before the log's. */
+static void tiering_tell(struct api *api, const struct table_info *table, struct tiering_table *tiering,
+                         const struct partition_info *partitions, size_t count)
+{
+    struct arena arena = {0};
+    struct lake_snapshot_info snapshot;
+    if (!tiering)
+        return;
+    for (size_t i = 0; i < count; i++)
+        tiering_part_unref(tiering_part_add(tiering, partitions[i].partition_id));
+    if (meta_lake_snapshot(api->config.meta, table->table_id, LAKE_LATEST, 0, &arena, &snapshot, NULL) == OK)
+        for (size_t i = 0; i < snapshot.offsets.count; i++)
+            tiering_note_lake(tiering, snapshot.offsets.items[i].partition_id, snapshot.offsets.items[i].bucket,
+                              snapshot.offsets.items[i].end_offset);
+    arena_deinit(&arena);
+}
+
+static enum err_code partitions_open(struct api *api, const struct table_info *table, struct tiering_table *tiering,
+                                     const struct partition_info *partitions, size_t count, struct err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct tiering_part *part = tiering ? tiering_part_find(tiering, partitions[i].partition_id) : NULL;
+        enum err_code code = buckets_open_partition(api->config.buckets, table, &partitions[i], part, err);
+        tiering_part_unref(part);
+        TRY(code);
+    }
+    return OK;
+}
+
+enum err_code api_table_open(struct api *api, const struct table_info *table, struct err *err)
+{
+    struct arena arena = {0};
+    struct partition_info *partitions;
+    size_t count;
+    meta_partition_list(api->config.meta, table->table_id, &arena, &partitions, &count);
+    struct tiering_table *tiering = tiering_enter(api, table);
+    tiering_tell(api, table, tiering, partitions, count);
+    struct tiering_part *whole = tiering ? tiering_part_find(tiering, -1) : NULL;
+    enum err_code code = buckets_open_table(api->config.buckets, table, whole, err);
+    tiering_part_unref(whole);
+    if (code == OK)
+        code = partitions_open(api, table, tiering, partitions, count, err);
+    tiering_table_unref(tiering);
+    arena_deinit(&arena);
+    return code;
 }

@@ -39,6 +39,7 @@ static enum err_code append_locked(struct bucket *bucket, struct slice batches, 
 {
     struct log_appended appended;
     TRY(bucket_check_open_locked(bucket, err));
+    TRY(bucket_begin_locked(bucket, err));
     TRY(log_append(bucket->log, batches, &appended, err));
     *append = (struct bucket_append){appended.base_offset, appended.next_offset};
     if (appended.duplicate)

@@ -3,25 +3,20 @@
 
 #include <stdio.h>
 
-enum err_code bucket_table_dir(const struct bucket_env *env, const struct table_info *table, char *out, size_t out_len,
-                               struct err *err)
-{
-    int len = snprintf(out, out_len, "%s/%.*s/%.*s-%lld", env->data_dir, SLICE_ARGS(table->database),
-                       SLICE_ARGS(table->name), (long long)table->table_id);
-    if (len < 0 || (size_t)len >= out_len)
-        return err_set(err, ERR_LIMIT, "the path of the data directory is too long: %s", env->data_dir);
-    return OK;
-}
-
 void bucket_path(const struct bucket *bucket, const char *kind, char *out)
 {
-    int len = snprintf(out, OS_PATH_MAX, "%s/%s-%d", bucket->dir, kind, bucket->number);
+    int len = snprintf(out, OS_PATH_MAX, "%s/%s-%d", bucket->home->dir, kind, bucket->number);
     ASSERT(len > 0 && len < OS_PATH_MAX);
 }
 
 int64_t bucket_table_id(const struct bucket *bucket)
 {
-    return bucket->table->table_id; /* the same for every version of the table */
+    return bucket->home->table_id;
+}
+
+int64_t bucket_partition_id(const struct bucket *bucket)
+{
+    return bucket->home->partition_id;
 }
 
 int32_t bucket_number(const struct bucket *bucket)
@@ -57,14 +52,14 @@ void bucket_set_table(struct bucket *bucket, const struct table_info *table)
     table_unref(old);
 }
 
-void bucket_set_tiering(struct bucket *bucket, struct tiering_table *tiering)
+void bucket_set_tiering(struct bucket *bucket, struct tiering_part *tiering)
 {
     os_mutex_lock(&bucket->mutex);
-    struct tiering_table *old = bucket->tiering;
-    bucket->tiering = tiering ? tiering_table_ref(tiering) : NULL;
+    struct tiering_part *old = bucket->tiering;
+    bucket->tiering = tiering ? tiering_part_ref(tiering) : NULL;
     tiering_note_end(tiering, bucket->number, bucket->high_watermark);
     os_mutex_unlock(&bucket->mutex);
-    tiering_table_unref(old);
+    tiering_part_unref(old);
 }
 
 static void bucket_free(struct bucket *bucket)
@@ -75,7 +70,8 @@ static void bucket_free(struct bucket *bucket)
     if (bucket->log)
         log_abandon(bucket->log);
     table_unref(bucket->table);
-    tiering_table_unref(bucket->tiering);
+    tiering_part_unref(bucket->tiering);
+    bucket_home_unref(bucket->home);
     os_mutex_deinit(&bucket->mutex);
     mem_free(bucket);
 }
@@ -92,34 +88,18 @@ void bucket_unref(struct bucket *bucket)
         bucket_free(bucket);
 }
 
-static enum err_code log_dir_open(struct bucket *bucket, struct err *err)
-{
-    char path[OS_PATH_MAX];
-    struct log_options options = log_options_default();
-    struct log_recovery recovery;
-    options.segment_bytes = (uint32_t)MIN(bucket->env->segment_bytes, (uint64_t)LOG_SEGMENT_BYTES_MAX);
-    options.index_interval_bytes = bucket->env->index_interval_bytes;
-    options.writer_expiry_ms = bucket->env->writer_expiry_ms;
-    bucket_path(bucket, "log", path);
-    TRY(os_mkdirs(bucket->env->os, path, err));
-    TRY(os_dir_sync(bucket->env->os, bucket->dir, err));
-    TRY(log_open(bucket->env->os, path, &options, 0, &bucket->log, &recovery, err));
-    bucket->high_watermark = log_durable_offset(bucket->log);
-    return OK;
-}
-
-enum err_code bucket_open(struct bucket_env *env, const struct table_info *table, int32_t number,
-                          struct tiering_table *tiering, struct bucket **out, struct err *err)
+enum err_code bucket_open(struct bucket_env *env, const struct table_info *table, struct bucket_home *home,
+                          int32_t number, struct tiering_part *tiering, struct bucket **out, struct err *err)
 {
     enum err_code code;
     struct bucket *bucket = mem_zalloc(sizeof *bucket);
     bucket->env = env;
+    bucket->home = bucket_home_ref(home);
     bucket->table = table_ref(table);
     bucket->number = number;
     bucket->ref_count = 1;
     os_mutex_init(&bucket->mutex, env->os);
-    TRY_OR_FAIL(bucket_table_dir(env, table, bucket->dir, sizeof bucket->dir, err));
-    TRY_OR_FAIL(log_dir_open(bucket, err));
+    TRY_OR_FAIL(bucket_log_open(bucket, err));
     if (table->descriptor->schema.primary_key_count > 0)
         TRY_OR_FAIL(state_open(bucket, err));
     bucket_set_tiering(bucket, tiering);
@@ -153,8 +133,8 @@ void bucket_close(struct bucket *bucket, bool drop)
     }
     os_mutex_lock(&bucket->mutex);
     bool was_closed = bucket->closed;
-    bool flush = !drop && !was_closed && log_durable_offset(bucket->log) < log_end_offset(bucket->log);
-    int64_t end = log_end_offset(bucket->log);
+    bool flush = !drop && !was_closed && bucket_log_durable(bucket) < bucket_log_end(bucket);
+    int64_t end = bucket_log_end(bucket);
     os_mutex_unlock(&bucket->mutex);
     if (flush)
         (void)!bucket_make_durable(bucket, end, NULL); /* a failure was told to the writers */

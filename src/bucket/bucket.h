@@ -27,6 +27,7 @@
 #define BUCKET_VALUE_BYTES_MAX (32u << 20)
 
 struct bucket;
+struct bucket_home; /* the directory that the buckets of a table, or of one of its partitions, share; counted */
 
 /* What all buckets of a server share; lives longer than they. */
 struct bucket_env {
@@ -60,12 +61,20 @@ struct bucket_metrics {
 
 /* ---- life ---- */
 
-/* The directory is `{data_dir}/{db}/{table}-{id}/`, the bucket's log in log-{n}, its engine in kv-{n}. Makes what is
- * not there, recovers the rest: torn tail cut, writers known, state replayed (blocks). One count is the caller's.
+/* partition NULL: of a table without partitions. Touches no file. errors: LIMIT (the path is too long). */
+MUST_CHECK enum err_code bucket_home_create(struct bucket_env *env, const struct table_info *table,
+                                            const struct partition_info *partition, struct bucket_home **home,
+                                            struct err *err);
+struct bucket_home *bucket_home_ref(struct bucket_home *home);
+void bucket_home_unref(struct bucket_home *home); /* NULL is fine */
+
+/* Recovers what is there: torn tail cut, writers known, state replayed (blocks). A bucket that was never written to has
+ * no files, and gets them with its first write: so opening one costs next to nothing. One count is the caller's.
  * tiering may be NULL.
  * errors   IO, DISK_FULL, CORRUPT, FORMAT_VERSION. */
-MUST_CHECK enum err_code bucket_open(struct bucket_env *env, const struct table_info *table, int32_t number,
-                                     struct tiering_table *tiering, struct bucket **bucket, struct err *err);
+MUST_CHECK enum err_code bucket_open(struct bucket_env *env, const struct table_info *table, struct bucket_home *home,
+                                     int32_t number, struct tiering_part *tiering, struct bucket **bucket,
+                                     struct err *err);
 struct bucket *bucket_ref(struct bucket *bucket);
 void bucket_unref(struct bucket *bucket); /* NULL is fine; the last one frees (blocks if it was not closed) */
 /* No further writes or reads (NOT_LEADER_OR_FOLLOWER from now on), waiters are called; flushes the log unless drop is
@@ -73,6 +82,7 @@ void bucket_unref(struct bucket *bucket); /* NULL is fine; the last one frees (b
 void bucket_close(struct bucket *bucket, bool drop);
 
 int64_t bucket_table_id(const struct bucket *bucket);
+int64_t bucket_partition_id(const struct bucket *bucket); /* -1: the table has no partitions */
 int32_t bucket_number(const struct bucket *bucket);
 bool bucket_has_key(const struct bucket *bucket); /* of a primary-key table */
 const struct bucket_metrics *bucket_metrics(const struct bucket *bucket);
@@ -80,7 +90,7 @@ const struct bucket_metrics *bucket_metrics(const struct bucket *bucket);
 const struct table_info *bucket_table(struct bucket *bucket);
 /* After ALTER TABLE. */
 void bucket_set_table(struct bucket *bucket, const struct table_info *table);
-void bucket_set_tiering(struct bucket *bucket, struct tiering_table *tiering);
+void bucket_set_tiering(struct bucket *bucket, struct tiering_part *tiering);
 
 struct bucket_offsets {
     int64_t start;          /* of the log */
@@ -196,16 +206,27 @@ struct buckets;
 
 void buckets_create(struct bucket_env *env, struct buckets **buckets);
 void buckets_destroy(struct buckets *buckets); /* closes all (blocks); NULL is fine */
-/* Opens all buckets of a table, or none (blocks). */
+/* Opens all buckets of a table, or none (blocks). A partitioned table has none before its partitions are opened.
+ * tiering: of partition -1; may be NULL. */
 MUST_CHECK enum err_code buckets_open_table(struct buckets *buckets, const struct table_info *table,
-                                            struct tiering_table *tiering, struct err *err);
-/* Takes a table out: closes its buckets and removes its directory (blocks). Fine if it is not there. */
+                                            struct tiering_part *tiering, struct err *err);
+/* The same for one partition of a table that is open.
+ * errors   as bucket_open; TABLE_NOT_EXIST: the table was dropped meanwhile. */
+MUST_CHECK enum err_code buckets_open_partition(struct buckets *buckets, const struct table_info *table,
+                                                const struct partition_info *partition, struct tiering_part *tiering,
+                                                struct err *err);
+/* Takes a table out: closes its buckets, those of its partitions too, and removes its directory (blocks). Fine if it is
+ * not there. */
 MUST_CHECK enum err_code buckets_drop_table(struct buckets *buckets, int64_t table_id, struct err *err);
-/* The bucket with one count more, or NULL. */
-struct bucket *buckets_find(struct buckets *buckets, int64_t table_id, int32_t number);
+MUST_CHECK enum err_code buckets_drop_partition(struct buckets *buckets, int64_t partition_id, struct err *err);
+/* The bucket with one count more, or NULL. partition_id -1: of a table without partitions. */
+struct bucket *buckets_find(struct buckets *buckets, int64_t table_id, int64_t partition_id, int32_t number);
 size_t buckets_count(struct buckets *buckets);
 /* Removes the files of a dropped table that no registry has open, as a crash may leave them (blocks). */
 MUST_CHECK enum err_code buckets_remove_files(const struct bucket_env *env, int64_t table_id, struct err *err);
+/* The same of one partition. */
+MUST_CHECK enum err_code buckets_remove_partition_files(const struct bucket_env *env, const struct table_info *table,
+                                                        const struct partition_info *partition, struct err *err);
 /* To be called some times a second: asks for the state flushes that are due by age, by log to replay, or because all
  * deltas together are over their budget. */
 void buckets_tick(struct buckets *buckets);

@@ -17,15 +17,28 @@ enum flush_state {
     FLUSH_RUNNING_AGAIN /* it runs, and more came meanwhile */
 };
 
+/* Of a home, so that the names in it fit behind. */
+#define BUCKET_DIR_MAX (OS_PATH_MAX - 64)
+
+struct bucket_home {
+    struct bucket_env *env;
+    unsigned ref_count;   /* atomic */
+    bool parents_durable; /* atomic: the names of the directories above, and of the home's own */
+    int64_t table_id;
+    int64_t partition_id; /* -1: the table has no partitions */
+    char dir[];
+};
+
 struct bucket {
     struct bucket_env *env;
+    struct bucket_home *home; /* counted */
     const struct table_info *table;
-    struct tiering_table *tiering;
+    struct tiering_part *tiering;
     int32_t number;
-    unsigned ref_count;         /* atomic */
-    char dir[OS_PATH_MAX - 64]; /* of the table */
+    unsigned ref_count; /* atomic */
     struct os_mutex mutex;
-    struct log *log;
+    struct log *log; /* NULL before the first write: a bucket that nobody wrote to has no files */
+    bool names_due;  /* its directory's name is not durable yet */
     int64_t high_watermark;
     enum flush_state flush;
     bool closed;
@@ -39,13 +52,46 @@ struct bucket {
 void bucket_metrics_take(struct bucket *bucket);
 void bucket_metrics_release(struct bucket *bucket);
 
-/* ---- files and their order ---- */
+/* ---- files and their order: home.c ---- */
 
-/* The directory of a table: {data_dir}/{db}/{table}-{id}. */
-MUST_CHECK enum err_code bucket_table_dir(const struct bucket_env *env, const struct table_info *table, char *out,
-                                          size_t out_len, struct err *err);
+MUST_CHECK enum err_code bucket_home_dir(const struct bucket_env *env, const struct table_info *table,
+                                         const struct partition_info *partition, char out[BUCKET_DIR_MAX],
+                                         struct err *err);
+/* Makes the names in the home durable, and the home's own (blocks). */
+MUST_CHECK enum err_code bucket_home_sync(struct bucket_home *home, struct err *err);
 /* Where log and engine are, into out (OS_PATH_MAX). */
 void bucket_path(const struct bucket *bucket, const char *kind, char *out);
+/* Before the first write: makes directory and log, without waiting for the disk; the first flush does that. */
+MUST_CHECK enum err_code bucket_begin_locked(struct bucket *bucket, struct err *err);
+/* Opens the log if there is one (blocks). */
+MUST_CHECK enum err_code bucket_log_open(struct bucket *bucket, struct err *err);
+
+/* ---- the log, which may not be there yet; under the mutex ---- */
+
+static inline int64_t bucket_log_start(const struct bucket *bucket)
+{
+    return bucket->log ? log_start_offset(bucket->log) : 0;
+}
+
+static inline int64_t bucket_log_durable(const struct bucket *bucket)
+{
+    return bucket->log ? log_durable_offset(bucket->log) : 0;
+}
+
+static inline int64_t bucket_log_end(const struct bucket *bucket)
+{
+    return bucket->log ? log_end_offset(bucket->log) : 0;
+}
+
+static inline uint64_t bucket_log_bytes(const struct bucket *bucket)
+{
+    return bucket->log ? log_bytes(bucket->log) : 0;
+}
+
+static inline bool bucket_log_failed(const struct bucket *bucket)
+{
+    return bucket->log && log_failed(bucket->log);
+}
 
 /* ---- watermark: watermark.c ---- */
 

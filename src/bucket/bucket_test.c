@@ -42,11 +42,11 @@ static void bed_open(struct bed *bed)
                                    .flush_wanted = note_flush,
                                    .state_flush_wanted = note_state_flush,
                                    .arg = bed};
-    MUST(os_mkdirs(bed->meta.os, META_BED_DATA "/fluss/t-0", &err));
-    MUST(os_dir_sync(bed->meta.os, META_BED_DATA "/fluss", &err));
-    MUST(os_dir_sync(bed->meta.os, META_BED_DATA, &err));
     MUST(meta_table_get(bed->meta.meta, SLICE("fluss"), SLICE("t"), &bed->table, &err));
-    MUST(bucket_open(&bed->env, bed->table, 0, NULL, &bed->bucket, &err));
+    struct bucket_home *home;
+    MUST(bucket_home_create(&bed->env, bed->table, NULL, &home, &err));
+    MUST(bucket_open(&bed->env, bed->table, home, 0, NULL, &bed->bucket, &err));
+    bucket_home_unref(home);
 }
 
 static void bed_close(struct bed *bed)

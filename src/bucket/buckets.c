@@ -1,20 +1,29 @@
 /* All buckets of a server, by table. */
 #include "base/map.h"
+#include "base/vec.h"
 #include "bucket/bucket_int.h"
 
 #include <stdio.h>
 
+/* The buckets of one home: of a partition, or of a table without partitions. */
+struct home_buckets {
+    struct bucket_home *home;
+    int32_t count;
+    struct bucket *items[];
+};
+
 struct table_buckets {
     int64_t table_id;
-    int32_t count;
-    char dir[OS_PATH_MAX];
-    struct bucket **items;
+    struct home_buckets *whole;            /* NULL: partitioned */
+    VEC(struct home_buckets *) partitions; /* each also in buckets.partitions */
+    char dir[BUCKET_DIR_MAX];
 };
 
 struct buckets {
     struct bucket_env *env;
     struct os_mutex mutex;
-    struct map tables; /* id -> struct table_buckets */
+    struct map tables;     /* id -> struct table_buckets */
+    struct map partitions; /* id -> struct home_buckets */
     size_t count;
 };
 
@@ -26,18 +35,48 @@ void buckets_create(struct bucket_env *env, struct buckets **out)
     *out = buckets;
 }
 
-static void table_free(struct table_buckets *table)
+/* ---- one home ---- */
+
+/* Closes its buckets (blocks) and gives them back. NULL is fine. */
+static void home_end(struct home_buckets *opened, bool drop)
 {
-    for (int32_t i = 0; i < table->count; i++)
-        bucket_unref(table->items[i]);
-    mem_free(table->items);
-    mem_free(table);
+    if (!opened)
+        return;
+    for (int32_t i = 0; i < opened->count; i++) {
+        bucket_close(opened->items[i], drop);
+        bucket_unref(opened->items[i]);
+    }
+    bucket_home_unref(opened->home);
+    mem_free(opened);
 }
 
-static void table_close(struct table_buckets *table, bool drop)
+static enum err_code home_open(struct buckets *buckets, const struct table_info *table,
+                               const struct partition_info *partition, struct tiering_part *tiering,
+                               struct home_buckets **out, struct err *err)
 {
-    for (int32_t i = 0; i < table->count; i++)
-        bucket_close(table->items[i], drop);
+    enum err_code code;
+    int32_t count = table->descriptor->bucket_count;
+    struct home_buckets *opened = mem_zalloc(sizeof *opened + (size_t)count * sizeof *opened->items);
+    TRY_OR_FAIL(bucket_home_create(buckets->env, table, partition, &opened->home, err));
+    for (; opened->count < count; opened->count++)
+        TRY_OR_FAIL(
+            bucket_open(buckets->env, table, opened->home, opened->count, tiering, &opened->items[opened->count], err));
+    *out = opened;
+    return OK;
+fail:
+    home_end(opened, true);
+    return code;
+}
+
+/* ---- tables and partitions ---- */
+
+static void table_end(struct table_buckets *table, bool drop)
+{
+    home_end(table->whole, drop);
+    for (size_t i = 0; i < table->partitions.len; i++)
+        home_end(table->partitions.ptr[i], drop);
+    vec_deinit(&table->partitions);
+    mem_free(table);
 }
 
 void buckets_destroy(struct buckets *buckets)
@@ -47,72 +86,129 @@ void buckets_destroy(struct buckets *buckets)
     size_t at = 0;
     struct slice key;
     void *value;
-    while (map_next(&buckets->tables, &at, &key, &value)) {
-        table_close(value, false);
-        table_free(value);
-    }
+    while (map_next(&buckets->tables, &at, &key, &value))
+        table_end(value, false);
     map_deinit(&buckets->tables);
+    map_deinit(&buckets->partitions);
     os_mutex_deinit(&buckets->mutex);
     mem_free(buckets);
 }
 
-/* The directory with its name durable, the database's too. */
-static enum err_code directory_make(const struct bucket_env *env, const char *dir, struct err *err)
-{
-    char parent[OS_PATH_MAX];
-    TRY(os_mkdirs(env->os, dir, err));
-    const char *slash = strrchr(dir, '/');
-    ASSERT(slash);
-    memcpy(parent, dir, (size_t)(slash - dir));
-    parent[slash - dir] = 0;
-    TRY(os_dir_sync(env->os, parent, err));
-    return os_dir_sync(env->os, env->data_dir, err);
-}
-
-enum err_code buckets_open_table(struct buckets *buckets, const struct table_info *table, struct tiering_table *tiering,
+enum err_code buckets_open_table(struct buckets *buckets, const struct table_info *table, struct tiering_part *tiering,
                                  struct err *err)
 {
     enum err_code code;
     struct table_buckets *opened = mem_zalloc(sizeof *opened);
     opened->table_id = table->table_id;
-    opened->items = mem_zalloc((size_t)table->descriptor->bucket_count * sizeof *opened->items);
-    TRY_OR_FAIL(bucket_table_dir(buckets->env, table, opened->dir, sizeof opened->dir, err));
-    TRY_OR_FAIL(directory_make(buckets->env, opened->dir, err));
-    for (; opened->count < table->descriptor->bucket_count; opened->count++)
-        TRY_OR_FAIL(bucket_open(buckets->env, table, opened->count, tiering, &opened->items[opened->count], err));
+    TRY_OR_FAIL(bucket_home_dir(buckets->env, table, NULL, opened->dir, err));
+    if (table->descriptor->partition_key_count == 0)
+        TRY_OR_FAIL(home_open(buckets, table, NULL, tiering, &opened->whole, err));
     os_mutex_lock(&buckets->mutex);
     struct table_buckets *old = map_put_i64(&buckets->tables, table->table_id, opened);
     ASSERT(!old);
-    buckets->count += (size_t)opened->count;
+    buckets->count += opened->whole ? (size_t)opened->whole->count : 0;
     os_mutex_unlock(&buckets->mutex);
     return OK;
 fail:
-    table_close(opened, true);
-    table_free(opened);
+    table_end(opened, true);
     return code;
+}
+
+enum err_code buckets_open_partition(struct buckets *buckets, const struct table_info *table,
+                                     const struct partition_info *partition, struct tiering_part *tiering,
+                                     struct err *err)
+{
+    struct home_buckets *opened;
+    TRY(home_open(buckets, table, partition, tiering, &opened, err));
+    os_mutex_lock(&buckets->mutex);
+    struct table_buckets *owner = map_get_i64(&buckets->tables, table->table_id);
+    if (owner) {
+        struct home_buckets *old = map_put_i64(&buckets->partitions, partition->partition_id, opened);
+        ASSERT(!old && !owner->whole);
+        vec_push(&owner->partitions, opened);
+        buckets->count += (size_t)opened->count;
+    }
+    os_mutex_unlock(&buckets->mutex);
+    if (owner)
+        return OK;
+    home_end(opened, true);
+    return err_set(err, ERR_TABLE_NOT_EXIST, "Table %lld does not exist.", (long long)table->table_id);
+}
+
+static struct table_buckets *table_take_locked(struct buckets *buckets, int64_t table_id)
+{
+    struct table_buckets *table = map_remove_i64(&buckets->tables, table_id);
+    if (!table)
+        return NULL;
+    buckets->count -= table->whole ? (size_t)table->whole->count : 0;
+    for (size_t i = 0; i < table->partitions.len; i++) {
+        map_remove_i64(&buckets->partitions, table->partitions.ptr[i]->home->partition_id);
+        buckets->count -= (size_t)table->partitions.ptr[i]->count;
+    }
+    return table;
 }
 
 enum err_code buckets_drop_table(struct buckets *buckets, int64_t table_id, struct err *err)
 {
+    char dir[BUCKET_DIR_MAX];
     os_mutex_lock(&buckets->mutex);
-    struct table_buckets *table = map_remove_i64(&buckets->tables, table_id);
-    if (table)
-        buckets->count -= (size_t)table->count;
+    struct table_buckets *table = table_take_locked(buckets, table_id);
     os_mutex_unlock(&buckets->mutex);
     if (!table)
         return OK;
-    table_close(table, true);
-    enum err_code code = os_remove_tree(buckets->env->os, table->dir, err);
-    table_free(table);
-    return code;
+    memcpy(dir, table->dir, sizeof dir);
+    table_end(table, true);
+    return os_remove_tree(buckets->env->os, dir, err);
 }
 
-struct bucket *buckets_find(struct buckets *buckets, int64_t table_id, int32_t number)
+static struct home_buckets *partition_take_locked(struct buckets *buckets, int64_t partition_id)
+{
+    struct home_buckets *opened = map_remove_i64(&buckets->partitions, partition_id);
+    if (!opened)
+        return NULL;
+    struct table_buckets *owner = map_get_i64(&buckets->tables, opened->home->table_id);
+    ASSERT(owner);
+    buckets->count -= (size_t)opened->count;
+    for (size_t i = 0; i < owner->partitions.len; i++) {
+        if (owner->partitions.ptr[i] == opened) {
+            owner->partitions.ptr[i] = owner->partitions.ptr[owner->partitions.len - 1];
+            owner->partitions.len--;
+            return opened;
+        }
+    }
+    ASSERT(false);
+    return NULL;
+}
+
+enum err_code buckets_drop_partition(struct buckets *buckets, int64_t partition_id, struct err *err)
+{
+    char dir[BUCKET_DIR_MAX];
+    os_mutex_lock(&buckets->mutex);
+    struct home_buckets *opened = partition_take_locked(buckets, partition_id);
+    os_mutex_unlock(&buckets->mutex);
+    if (!opened)
+        return OK;
+    memcpy(dir, opened->home->dir, strlen(opened->home->dir) + 1);
+    home_end(opened, true);
+    return os_remove_tree(buckets->env->os, dir, err);
+}
+
+static const struct home_buckets *home_find_locked(struct buckets *buckets, int64_t table_id, int64_t partition_id)
+{
+    if (partition_id < 0) {
+        const struct table_buckets *table = map_get_i64(&buckets->tables, table_id);
+        return table ? table->whole : NULL;
+    }
+    const struct home_buckets *partition = map_get_i64(&buckets->partitions, partition_id);
+    return partition && partition->home->table_id == table_id ? partition : NULL;
+}
+
+struct bucket *buckets_find(struct buckets *buckets, int64_t table_id, int64_t partition_id, int32_t number)
 {
     os_mutex_lock(&buckets->mutex);
-    const struct table_buckets *table = map_get_i64(&buckets->tables, table_id);
-    bool there = table && number >= 0 && number < table->count;
-    struct bucket *bucket = there ? bucket_ref(table->items[number]) : NULL;
+    const struct home_buckets *home = home_find_locked(buckets, table_id, partition_id);
+    bool there = home && number >= 0 && number < home->count;
+    struct bucket *bucket = there ? bucket_ref(home->items[number]) : NULL;
     os_mutex_unlock(&buckets->mutex);
     return bucket;
 }
@@ -162,26 +258,48 @@ enum err_code buckets_remove_files(const struct bucket_env *env, int64_t table_i
     return os_dir_list(env->os, env->data_dir, remove_in_database, &removal, err);
 }
 
+enum err_code buckets_remove_partition_files(const struct bucket_env *env, const struct table_info *table,
+                                             const struct partition_info *partition, struct err *err)
+{
+    char dir[BUCKET_DIR_MAX];
+    TRY(bucket_home_dir(env, table, partition, dir, err));
+    return os_remove_tree(env->os, dir, err);
+}
+
 /* ---- what is done from time to time ---- */
 
-/* The bucket whose delta is largest, with one count more; asks those whose delta is old or whose log is long. */
+struct largest {
+    struct bucket *bucket;
+    size_t bytes;
+};
+
+/* The bucket whose delta is largest; asks those whose delta is old or whose log is long. */
+static void home_tick(const struct home_buckets *home, int64_t now_ns, struct largest *largest)
+{
+    if (home->count == 0 || !bucket_has_key(home->items[0]))
+        return;
+    for (int32_t i = 0; i < home->count; i++) {
+        size_t bytes = bucket_tick(home->items[i], now_ns);
+        if (bytes > largest->bytes)
+            *largest = (struct largest){home->items[i], bytes};
+    }
+}
+
+/* With one count more, or NULL. */
 static struct bucket *tick_locked(struct buckets *buckets, int64_t now_ns)
 {
-    struct bucket *largest = NULL;
-    size_t at = 0, most = 0;
+    struct largest largest = {0};
+    size_t at = 0;
     struct slice key;
     void *value;
     while (map_next(&buckets->tables, &at, &key, &value)) {
         const struct table_buckets *table = value;
-        for (int32_t i = 0; i < table->count; i++) {
-            size_t bytes = bucket_tick(table->items[i], now_ns);
-            if (bytes <= most)
-                continue;
-            most = bytes;
-            largest = table->items[i];
-        }
+        if (table->whole)
+            home_tick(table->whole, now_ns, &largest);
+        for (size_t i = 0; i < table->partitions.len; i++)
+            home_tick(table->partitions.ptr[i], now_ns, &largest);
     }
-    return largest ? bucket_ref(largest) : NULL;
+    return largest.bucket ? bucket_ref(largest.bucket) : NULL;
 }
 
 void buckets_tick(struct buckets *buckets)

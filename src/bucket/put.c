@@ -193,6 +193,7 @@ static enum err_code begin_locked(struct put *put, bool *duplicate, struct bucke
 {
     struct log_appended appended;
     TRY(bucket_check_open_locked(put->bucket, err));
+    TRY(bucket_begin_locked(put->bucket, err));
     TRY(log_writer_check(put->bucket->log, put->batch.writer_id, put->batch.batch_sequence, &appended, err));
     *duplicate = appended.duplicate;
     if (appended.duplicate)

@@ -9,12 +9,12 @@ static enum err_code view_locked(struct bucket *bucket, int64_t offset, size_t b
 {
     TRY(bucket_check_open_locked(bucket, err));
     range->high_watermark = bucket->high_watermark;
-    range->start_offset = log_start_offset(bucket->log);
+    range->start_offset = bucket_log_start(bucket);
     if (offset == OFFSET_EARLIEST)
         offset = range->start_offset;
-    if (offset < range->start_offset || offset > log_end_offset(bucket->log))
+    if (offset < range->start_offset || offset > bucket_log_end(bucket))
         return err_set(err, ERR_LOG_OFFSET_OUT_OF_RANGE_EXCEPTION, "offset %lld is not in [%lld, %lld] of bucket %d",
-                       (long long)offset, (long long)range->start_offset, (long long)log_end_offset(bucket->log),
+                       (long long)offset, (long long)range->start_offset, (long long)bucket_log_end(bucket),
                        bucket->number);
     range->next_offset = offset;
     if (offset >= range->high_watermark)
@@ -50,7 +50,7 @@ static enum err_code offset_by_time(struct bucket *bucket, int64_t timestamp_ms,
                        (long long)timestamp_ms);
     os_mutex_lock(&bucket->mutex);
     enum err_code code = bucket_check_open_locked(bucket, err);
-    if (code == OK)
+    if (code == OK && bucket->log)
         code = log_view_at_time(bucket->log, timestamp_ms, bucket->high_watermark, 1, &view, err);
     os_mutex_unlock(&bucket->mutex);
     TRY(code);
@@ -69,7 +69,7 @@ enum err_code bucket_list_offset(struct bucket *bucket, enum bucket_offset_kind 
     os_mutex_lock(&bucket->mutex);
     enum err_code code = bucket_check_open_locked(bucket, err);
     if (code == OK)
-        *offset = kind == BUCKET_EARLIEST ? log_start_offset(bucket->log) : bucket->high_watermark;
+        *offset = kind == BUCKET_EARLIEST ? bucket_log_start(bucket) : bucket->high_watermark;
     os_mutex_unlock(&bucket->mutex);
     return code;
 }
@@ -77,10 +77,10 @@ enum err_code bucket_list_offset(struct bucket *bucket, enum bucket_offset_kind 
 void bucket_offsets(struct bucket *bucket, struct bucket_offsets *offsets)
 {
     os_mutex_lock(&bucket->mutex);
-    *offsets = (struct bucket_offsets){.start = log_start_offset(bucket->log),
+    *offsets = (struct bucket_offsets){.start = bucket_log_start(bucket),
                                        .high_watermark = bucket->high_watermark,
-                                       .end = log_end_offset(bucket->log),
-                                       .log_bytes = log_bytes(bucket->log)};
+                                       .end = bucket_log_end(bucket),
+                                       .log_bytes = bucket_log_bytes(bucket)};
     offsets->row_count = bucket->state ? bucket->state->row_count : offsets->high_watermark - offsets->start;
     os_mutex_unlock(&bucket->mutex);
 }

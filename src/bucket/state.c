@@ -80,13 +80,13 @@ void bucket_want_state_flush(struct bucket *bucket)
 size_t bucket_tick(struct bucket *bucket, int64_t now_ns)
 {
     struct state *state = bucket->state;
-    if (!state)
+    if (!state || !__atomic_load_n(&bucket->log, __ATOMIC_ACQUIRE))
         return 0;
     os_mutex_lock(&bucket->mutex);
     size_t bytes = delta_bytes(state->active);
     bool some = state->active->entry_count > 0;
     bool old = some && now_ns - state->active_since_ns > bucket->env->delta_age_ms_max * 1000000;
-    bool much = some && log_bytes(bucket->log) - state->applied_bytes > bucket->env->replay_bytes_max;
+    bool much = some && bucket_log_bytes(bucket) - state->applied_bytes > bucket->env->replay_bytes_max;
     os_mutex_unlock(&bucket->mutex);
     if (old || much)
         bucket_want_state_flush(bucket);
@@ -107,9 +107,9 @@ static bool freeze(struct bucket *bucket, int64_t *end, int64_t *row_count, uint
     if (some && !state->frozen) {
         state->frozen = state->active;
         state->active = delta_create();
-        state->frozen_end = log_end_offset(bucket->log);
+        state->frozen_end = bucket_log_end(bucket);
         state->frozen_rows = state->row_count;
-        state->frozen_bytes = log_bytes(bucket->log);
+        state->frozen_bytes = bucket_log_bytes(bucket);
         state_count_locked(bucket);
     }
     *end = state->frozen_end;

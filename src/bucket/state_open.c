@@ -184,6 +184,14 @@ static enum err_code changelog_replay(struct replay *replay, struct err *err)
     return OK;
 }
 
+/* Then there is no state either, and nothing to prepare before the first write. */
+static enum err_code never_written(const struct bucket *bucket, struct err *err)
+{
+    if (bucket->state->engine)
+        return err_set(err, ERR_CORRUPT, "bucket %d has a state in %s and no log", bucket->number, bucket->home->dir);
+    return OK;
+}
+
 static struct state *state_of(struct strand *strand)
 {
     return CONTAINER_OF(strand, struct state, strand);
@@ -209,8 +217,10 @@ enum err_code state_open(struct bucket *bucket, struct err *err)
     strand_init(&state->strand, bucket->env->os, strand_hold, strand_release);
     state->active = delta_create();
     state->active_since_ns = os_mono_ns(bucket->env->os);
-    TRY(state_prepare(bucket, err));
     TRY(engine_open(bucket, err));
+    if (!bucket->log)
+        return never_written(bucket, err);
+    TRY(state_prepare(bucket, err));
     struct replay replay = {.bucket = bucket};
     enum err_code code = changelog_replay(&replay, err);
     arena_deinit(&replay.arena);

@@ -12,7 +12,7 @@ enum err_code bucket_check_open_locked(const struct bucket *bucket, struct err *
 struct bucket_waiter *bucket_take_waiters_locked(struct bucket *bucket)
 {
     struct bucket_waiter *woken = NULL, **last = &woken;
-    bool all = bucket->closed || log_failed(bucket->log);
+    bool all = bucket->closed || bucket_log_failed(bucket);
     for (struct bucket_waiter *waiter = bucket->waiters, *next; waiter; waiter = next) {
         next = waiter->next;
         if (!all && waiter->offset > bucket->high_watermark)
@@ -39,7 +39,7 @@ void bucket_wake(struct bucket_waiter *woken)
 
 static struct bucket_waiter *watermark_set_locked(struct bucket *bucket, int64_t offset)
 {
-    ASSERT(offset >= bucket->high_watermark && offset <= log_end_offset(bucket->log));
+    ASSERT(offset >= bucket->high_watermark && offset <= bucket_log_end(bucket));
     if (offset > bucket->high_watermark) {
         bucket->high_watermark = offset;
         tiering_note_end(bucket->tiering, bucket->number, offset);
@@ -51,7 +51,7 @@ void bucket_appended_locked(struct bucket *bucket, struct bucket_waiter **woken)
 {
     *woken = NULL;
     if (bucket->env->flush_async) {
-        *woken = watermark_set_locked(bucket, log_end_offset(bucket->log));
+        *woken = watermark_set_locked(bucket, bucket_log_end(bucket));
         return;
     }
     if (bucket->flush == FLUSH_IDLE) {
@@ -67,17 +67,22 @@ static void flush_once(struct bucket *bucket)
 {
     struct err err;
     os_mutex_lock(&bucket->mutex);
-    struct log_flush *flush = log_flush_begin(bucket->log);
+    struct log_flush *flush = bucket->log ? log_flush_begin(bucket->log) : NULL;
+    bool names = bucket->names_due;
     os_mutex_unlock(&bucket->mutex);
     if (!flush)
         return;
     int64_t begun_ns = os_mono_ns(bucket->env->os);
-    log_flush_run(flush);
+    if (names && bucket_home_sync(bucket->home, &err) != OK)
+        log_flush_fail(flush, &err);
+    else
+        log_flush_run(flush);
     metric_observe(bucket->env->flush_time, (os_mono_ns(bucket->env->os) - begun_ns) / 1000);
     os_mutex_lock(&bucket->mutex);
+    bucket->names_due = false; /* or the log has failed */
     struct bucket_waiter *woken;
     if (log_flush_end(bucket->log, flush, &err) == OK)
-        woken = watermark_set_locked(bucket, MAX(log_durable_offset(bucket->log), bucket->high_watermark));
+        woken = watermark_set_locked(bucket, MAX(bucket_log_durable(bucket), bucket->high_watermark));
     else
         woken = bucket_take_waiters_locked(bucket);
     os_mutex_unlock(&bucket->mutex);
@@ -122,12 +127,12 @@ static enum err_code durable_check(struct bucket *bucket, int64_t offset, bool *
 {
     enum err_code code = OK;
     os_mutex_lock(&bucket->mutex);
-    *done = log_durable_offset(bucket->log) >= offset;
-    if (!*done && log_failed(bucket->log))
+    *done = bucket_log_durable(bucket) >= offset;
+    if (!*done && bucket_log_failed(bucket))
         code = err_set(err, ERR_FAILED_STORAGE, "an earlier sync of the log failed");
-    else if (!*done && offset > log_end_offset(bucket->log))
+    else if (!*done && offset > bucket_log_end(bucket))
         code = err_set(err, ERR_LOG_OFFSET_OUT_OF_RANGE_EXCEPTION, "offset %lld is beyond the log's end %lld",
-                       (long long)offset, (long long)log_end_offset(bucket->log));
+                       (long long)offset, (long long)bucket_log_end(bucket));
     os_mutex_unlock(&bucket->mutex);
     return code;
 }
@@ -148,7 +153,7 @@ enum err_code bucket_make_durable(struct bucket *bucket, int64_t offset, struct 
 bool bucket_wait(struct bucket *bucket, struct bucket_waiter *waiter, int64_t offset)
 {
     os_mutex_lock(&bucket->mutex);
-    bool waits = offset > bucket->high_watermark && !bucket->closed && !log_failed(bucket->log);
+    bool waits = offset > bucket->high_watermark && !bucket->closed && !bucket_log_failed(bucket);
     if (waits) {
         waiter->offset = offset;
         waiter->next = bucket->waiters;

@@ -28,35 +28,13 @@ static enum err_code directory_take(struct server *server, struct err *err)
     return path_join(server->remote_dir, sizeof server->remote_dir, server->data_dir, "remote", err);
 }
 
-static void lake_progress_tell(struct server *server, const struct table_info *table, struct tiering_table *tiering)
-{
-    struct arena arena = {0};
-    struct lake_snapshot_info snapshot;
-    if (meta_lake_snapshot(server->meta, table->table_id, LAKE_LATEST, 0, &arena, &snapshot, NULL) == OK)
-        for (size_t i = 0; i < snapshot.offsets.count; i++)
-            tiering_note_lake(tiering, snapshot.offsets.items[i].bucket, snapshot.offsets.items[i].end_offset);
-    arena_deinit(&arena);
-}
-
-static enum err_code table_open(struct server *server, const struct table_info *table, struct err *err)
-{
-    struct tiering_table *tiering = NULL;
-    if (table->settings.lake_enabled) {
-        tiering = api_tiering_add(server->api, table);
-        lake_progress_tell(server, table, tiering);
-    }
-    enum err_code code = buckets_open_table(server->buckets, table, tiering, err);
-    tiering_table_unref(tiering);
-    return code;
-}
-
 static enum err_code tables_open(struct server *server, struct err *err)
 {
     struct meta_tables tables = {0};
     TRY(meta_table_list(server->meta, (struct slice){0}, &tables, err));
     enum err_code code = OK;
     for (size_t i = 0; i < tables.len && code == OK; i++)
-        code = table_open(server, tables.ptr[i], err);
+        code = api_table_open(server->api, tables.ptr[i], err);
     meta_tables_deinit(&tables);
     return code;
 }
@@ -75,6 +53,32 @@ static void dropped_remove(struct server *server)
             trace_warn(server->trace, "server", "drop_left_files", trace_i64("table_id", ids.ptr[i]), trace_err(&err));
     }
     vec_deinit(&ids);
+}
+
+/* The same of partitions, whose tables are still there. */
+static enum err_code partition_files_remove(struct server *server, const struct partition_info *partition,
+                                            struct err *err)
+{
+    const struct table_info *table;
+    TRY(meta_table_get_by_id(server->meta, partition->table_id, &table, err));
+    enum err_code code = buckets_remove_partition_files(&server->env, table, partition, err);
+    table_unref(table);
+    TRY(code);
+    return meta_partition_delete_done(server->meta, partition->partition_id, err);
+}
+
+static void dropped_partitions_remove(struct server *server)
+{
+    struct arena arena = {0};
+    struct partition_info *partitions;
+    size_t count;
+    struct err err;
+    meta_partition_deletes_pending(server->meta, &arena, &partitions, &count);
+    for (size_t i = 0; i < count; i++)
+        if (partition_files_remove(server, &partitions[i], &err) != OK)
+            trace_warn(server->trace, "server", "drop_left_files",
+                       trace_i64("partition_id", partitions[i].partition_id), trace_err(&err));
+    arena_deinit(&arena);
 }
 
 static struct table_cluster cluster_of(const struct conf *conf)
@@ -112,6 +116,7 @@ static void api_make(struct server *server)
         .pool = server->pool,
         .cluster = cluster_of(server->conf),
         .freshness_ms_default = conf_duration_ms(server->conf, CONF_DATALAKE_FRESHNESS),
+        .partition_max = (size_t)conf_i64(server->conf, CONF_MAX_PARTITION_NUM),
         .server_id = (int32_t)conf_i64(server->conf, CONF_TABLET_SERVER_ID),
         .fetch_bytes_max = (size_t)conf_bytes(server->conf, CONF_MAX_REQUEST_SIZE),
         .lake_create = conf_is(server->conf, CONF_DATALAKE_FORMAT, "paimon") ? server_lake_create : NULL,
@@ -139,5 +144,6 @@ enum err_code server_open_data(struct server *server, struct err *err)
     TRY(server_lake_open(server, err));
     api_make(server);
     dropped_remove(server);
+    dropped_partitions_remove(server);
     return tables_open(server, err);
 }

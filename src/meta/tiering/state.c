@@ -78,9 +78,15 @@ void state_leave(struct tiering *tiering, struct tiering_table *table)
 
 bool state_has_news(const struct tiering_table *table)
 {
-    for (int32_t i = 0; i < table->bucket_count; i++)
-        if (atomic_load(&table->ends[i]) > atomic_load(&table->tiered[i]))
-            return true;
+    size_t at = 0;
+    struct slice key;
+    void *value;
+    while (map_next(&table->parts, &at, &key, &value)) {
+        const struct tiering_part *part = value;
+        for (int32_t i = 0; i < table->bucket_count; i++)
+            if (atomic_load(&part->ends[i]) > atomic_load(&part->tiered[i]))
+                return true;
+    }
     return false;
 }
 

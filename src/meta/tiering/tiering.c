@@ -40,14 +40,33 @@ static int64_t freshness_ns(int64_t freshness_ms)
     return MIN(freshness_ms, INT64_MAX / 4 / NS_PER_MS) * NS_PER_MS;
 }
 
+static struct tiering_part *part_create(struct tiering_table *table, int64_t partition_id)
+{
+    struct tiering_part *part = mem_zalloc(sizeof *part);
+    part->table = table;
+    atomic_init(&part->ref_count, 1); /* the map's */
+    part->partition_id = partition_id;
+    part->ends = mem_zalloc((size_t)table->bucket_count * sizeof *part->ends);
+    part->tiered = mem_zalloc((size_t)table->bucket_count * sizeof *part->tiered);
+    return part;
+}
+
+static void part_drop(struct tiering_part *part)
+{
+    if (atomic_fetch_sub(&part->ref_count, 1) != 1)
+        return;
+    mem_free(part->ends);
+    mem_free(part->tiered);
+    mem_free(part);
+}
+
 static struct tiering_table *table_create(struct tiering *tiering, int64_t table_id, int32_t bucket_count)
 {
     struct tiering_table *table = mem_zalloc(sizeof *table);
     table->tiering = tiering;
     atomic_init(&table->ref_count, 2); /* the map's and the caller's */
     table->bucket_count = bucket_count;
-    table->ends = mem_zalloc((size_t)bucket_count * sizeof *table->ends);
-    table->tiered = mem_zalloc((size_t)bucket_count * sizeof *table->tiered);
+    map_put_i64(&table->parts, -1, part_create(table, -1));
     table->table_id = table_id;
     table->in_schedule = true;
     table->epoch = tiering->epoch_base;
@@ -95,8 +114,12 @@ void tiering_table_unref(struct tiering_table *table)
         return;
     ASSERT(!table->in_schedule);
     arena_deinit(&table->names);
-    mem_free(table->ends);
-    mem_free(table->tiered);
+    size_t at = 0;
+    struct slice key;
+    void *value;
+    while (map_next(&table->parts, &at, &key, &value))
+        part_drop(value);
+    map_deinit(&table->parts);
     mem_free(table);
 }
 
@@ -156,21 +179,75 @@ static void tell(struct tiering_table *table)
         tiering->wake(tiering->wake_arg);
 }
 
-void tiering_note_end(struct tiering_table *table, int32_t bucket, int64_t end_offset)
+void tiering_note_end(struct tiering_part *part, int32_t bucket, int64_t end_offset)
 {
-    if (!table)
+    if (!part)
         return;
+    struct tiering_table *table = part->table;
     ASSERT(bucket >= 0 && bucket < table->bucket_count);
-    raise(&table->ends[bucket], end_offset);
-    if (!atomic_load(&table->known_dirty) && end_offset > atomic_load(&table->tiered[bucket]))
+    raise(&part->ends[bucket], end_offset);
+    if (!atomic_load(&table->known_dirty) && end_offset > atomic_load(&part->tiered[bucket]))
         tell(table);
 }
 
-void tiering_note_lake(struct tiering_table *table, int32_t bucket, int64_t end_offset)
+void tiering_note_lake(struct tiering_table *table, int64_t partition_id, int32_t bucket, int64_t end_offset)
 {
-    if (table && bucket >= 0 && bucket < table->bucket_count)
-        raise(&table->tiered[bucket], end_offset);
+    struct tiering_part *part = table ? tiering_part_find(table, partition_id) : NULL;
+    if (part && bucket >= 0 && bucket < table->bucket_count)
+        raise(&part->tiered[bucket], end_offset);
+    tiering_part_unref(part);
 }
+
+/* ---- partitions ---- */
+
+struct tiering_part *tiering_part_ref(struct tiering_part *part)
+{
+    atomic_fetch_add(&part->ref_count, 1);
+    tiering_table_ref(part->table);
+    return part;
+}
+
+void tiering_part_unref(struct tiering_part *part)
+{
+    if (!part)
+        return;
+    struct tiering_table *table = part->table;
+    part_drop(part);
+    tiering_table_unref(table);
+}
+
+struct tiering_part *tiering_part_add(struct tiering_table *table, int64_t partition_id)
+{
+    struct tiering_part *part = part_create(table, partition_id);
+    os_mutex_lock(&table->tiering->mutex);
+    void *before = map_put_i64(&table->parts, partition_id, part);
+    ASSERT(!before);
+    tiering_part_ref(part);
+    os_mutex_unlock(&table->tiering->mutex);
+    return part;
+}
+
+void tiering_part_remove(struct tiering_table *table, int64_t partition_id)
+{
+    ASSERT(partition_id >= 0);
+    os_mutex_lock(&table->tiering->mutex);
+    struct tiering_part *part = map_remove_i64(&table->parts, partition_id);
+    os_mutex_unlock(&table->tiering->mutex);
+    if (part)
+        part_drop(part);
+}
+
+struct tiering_part *tiering_part_find(struct tiering_table *table, int64_t partition_id)
+{
+    os_mutex_lock(&table->tiering->mutex);
+    struct tiering_part *part = map_get_i64(&table->parts, partition_id);
+    if (part)
+        tiering_part_ref(part);
+    os_mutex_unlock(&table->tiering->mutex);
+    return part;
+}
+
+/* ---- time ---- */
 
 int64_t tiering_tick(struct tiering *tiering)
 {

@@ -34,7 +34,9 @@
 #define TIERING_COORDINATOR_EPOCH 0 /* for ever: stock 0.9.1 jobs never look again */
 
 struct tiering;       /* the schedule */
-struct tiering_table; /* one table in it; counted, so that buckets may keep one */
+struct tiering_table; /* one table in it; counted */
+struct tiering_part;  /* the buckets of one partition of it, or of a table without partitions; counted, so that buckets
+                       * may keep one */
 
 /* Called without the schedule's lock when a table became due or tiering_tick() should run earlier than it last said.
  * It must only pass the word on. */
@@ -46,9 +48,10 @@ struct tiering *tiering_create(struct os *os, int64_t epoch_base, tiering_wake_f
 /* Takes out the tables that are in it; all handles have been given back. NULL is fine. */
 void tiering_destroy(struct tiering *tiering);
 
-/* A lake-enabled table enters, IDLE, with bucket_count buckets at 0 in log and lake. The handle is the caller's, one
- * count. database and name are copied. The table must not be in it. Tell what the lake holds (tiering_note_lake) before
- * what the log holds (tiering_note_end), else it is due for nothing. */
+/* A lake-enabled table enters, IDLE, with bucket_count buckets at 0 in log and lake; those of a partitioned table,
+ * which has none of its own, come with tiering_part_add. The handle is the caller's, one count. database and name are
+ * copied. The table must not be in it. Tell what the lake holds (tiering_note_lake) before what the log holds
+ * (tiering_note_end), else it is due for nothing. */
 struct tiering_table *tiering_add(struct tiering *tiering, int64_t table_id, struct slice database, struct slice name,
                                   int32_t bucket_count, int64_t freshness_ms);
 /* Out: disabled or dropped. Handles stay valid and have no effect. Fine if it is not in it. */
@@ -57,11 +60,22 @@ struct tiering_table *tiering_table_ref(struct tiering_table *table);
 void tiering_table_unref(struct tiering_table *table); /* NULL is fine */
 void tiering_set_freshness(struct tiering *tiering, int64_t table_id, int64_t freshness_ms);
 
+/* A partition enters, with as many buckets as the table was added with. It must not be there. The handle is the
+ * caller's; it keeps the table's. */
+struct tiering_part *tiering_part_add(struct tiering_table *table, int64_t partition_id);
+/* Out: dropped. Its news are none any more. Fine if it is not there. */
+void tiering_part_remove(struct tiering_table *table, int64_t partition_id);
+/* With one count more; partition -1: the buckets of a table without partitions. NULL where there is none. */
+struct tiering_part *tiering_part_find(struct tiering_table *table, int64_t partition_id);
+struct tiering_part *tiering_part_ref(struct tiering_part *part);
+void tiering_part_unref(struct tiering_part *part); /* NULL is fine */
+
 /* The bucket's readable end (high watermark) is now at least end_offset. Called at each append: two atomic steps unless
- * this is the first thing new of an idle table. table NULL is fine. */
-void tiering_note_end(struct tiering_table *table, int32_t bucket, int64_t end_offset);
-/* The lake holds the bucket up to end_offset (registered). Only growing values count. */
-void tiering_note_lake(struct tiering_table *table, int32_t bucket, int64_t end_offset);
+ * this is the first thing new of an idle table. part NULL is fine. */
+void tiering_note_end(struct tiering_part *part, int32_t bucket, int64_t end_offset);
+/* The lake holds the bucket up to end_offset (registered). Only growing values count; buckets and partitions that are
+ * not there have no effect. */
+void tiering_note_lake(struct tiering_table *table, int64_t partition_id, int32_t bucket, int64_t end_offset);
 /* The handle of a table in the schedule with one count more, or NULL. */
 struct tiering_table *tiering_find(struct tiering *tiering, int64_t table_id);
 

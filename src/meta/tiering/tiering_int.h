@@ -10,18 +10,25 @@
 
 #include <stdatomic.h>
 
-struct tiering_table {
-    struct tiering *tiering;
+struct tiering_part {
+    struct tiering_table *table; /* each count but the list's is one of the table's too */
     atomic_uint ref_count;
-    int32_t bucket_count;
+    int64_t partition_id; /* -1: the table has no partitions */
     /* One element a bucket, written without the lock. */
     _Atomic int64_t *ends;   /* readable end of the log */
     _Atomic int64_t *tiered; /* exclusive end in the lake */
+};
+
+struct tiering_table {
+    struct tiering *tiering;
+    atomic_uint ref_count;
+    int32_t bucket_count; /* of each part */
     /* True: the schedule knows that something is new, or does not care (out). An append that finds it false must tell.
      */
     atomic_bool known_dirty;
 
     /* Under the lock. */
+    struct map parts; /* partition id -> struct tiering_part; -1 is always there */
     bool in_schedule;
     int64_t table_id;
     struct slice database; /* in `names` */

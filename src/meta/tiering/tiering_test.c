@@ -45,6 +45,19 @@ static struct tiering_table *add(int64_t id, int32_t buckets, int64_t freshness_
                        freshness_ms);
 }
 
+/* Of tables without partitions. */
+static void note_end(struct tiering_table *table, int32_t bucket, int64_t end_offset)
+{
+    struct tiering_part *part = tiering_part_find(table, -1);
+    tiering_note_end(part, bucket, end_offset);
+    tiering_part_unref(part);
+}
+
+static void note_lake(struct tiering_table *table, int32_t bucket, int64_t end_offset)
+{
+    tiering_note_lake(table, -1, bucket, end_offset);
+}
+
 static void leave(struct tiering_table *table, int64_t id)
 {
     tiering_remove(tiering, id);
@@ -107,8 +120,8 @@ static void a_table_with_nothing_new_is_never_pending(void **state)
     test_clock_pass(3600 * SECOND);
     assert_int_equal(tiering_tick(tiering), INT64_MAX);
     take(-1);
-    tiering_note_lake(table, 1, 5);
-    tiering_note_end(table, 1, 5);
+    note_lake(table, 1, 5);
+    note_end(table, 1, 5);
     assert_int_equal(state_of(0), TIERING_IDLE);
     assert_int_equal(wakes, 0);
     leave(table, 0);
@@ -118,17 +131,17 @@ static void the_first_change_after_a_quiet_spell_is_due_at_once(void **state)
 {
     (void)state;
     struct tiering_table *table = add(0, 1, 10000);
-    tiering_note_end(table, 0, 1);
+    note_end(table, 0, 1);
     assert_int_equal(wakes, 1);
     assert_int_equal(tiering_pending_count(tiering), 1);
     int64_t epoch = take(0);
     assert_int_equal(epoch, 1);
-    tiering_note_lake(table, 0, 1);
+    note_lake(table, 0, 1);
     assert_int_equal(report(FINISHED, 0, epoch), OK);
     assert_int_equal(state_of(0), TIERING_IDLE);
     test_clock_pass(10 * SECOND);
     wakes = 0;
-    tiering_note_end(table, 0, 2);
+    note_end(table, 0, 2);
     assert_int_equal(wakes, 1);
     assert_int_equal(take(0), 2);
     leave(table, 0);
@@ -142,14 +155,14 @@ static void under_steady_writes_a_round_starts_once_per_freshness(void **state)
     int rounds = 0;
     int64_t started_ns = 0;
     for (int i = 0; i < 1000; i++) { /* 10 s in steps of 10 ms */
-        tiering_note_end(table, 0, ++end);
+        note_end(table, 0, ++end);
         tiering_tick(tiering);
         if (tiering_pending_count(tiering)) {
             int64_t epoch = take(0);
             assert_true(rounds == 0 || now_ns() - started_ns == SECOND);
             started_ns = now_ns();
             rounds++;
-            tiering_note_lake(table, 0, end);
+            note_lake(table, 0, end);
             report(FINISHED, 0, epoch);
         }
         test_clock_pass(10 * MS);
@@ -162,11 +175,11 @@ static void what_came_during_a_round_is_due_a_freshness_after_its_start(void **s
 {
     (void)state;
     struct tiering_table *table = add(0, 1, 1000);
-    tiering_note_end(table, 0, 10);
+    note_end(table, 0, 10);
     int64_t epoch = take(0);
     test_clock_pass(300 * MS);
-    tiering_note_end(table, 0, 20);
-    tiering_note_lake(table, 0, 10);
+    note_end(table, 0, 20);
+    note_lake(table, 0, 10);
     report(FINISHED, 0, epoch);
     assert_int_equal(state_of(0), TIERING_SCHEDULED);
     assert_int_equal(tiering_tick(tiering), now_ns() + 700 * MS);
@@ -186,13 +199,13 @@ static void the_status_tells_how_far_the_lake_is(void **state)
     assert_int_equal(status.behind_since_ms, 0);
     assert_int_equal(status.lake_row_count, -1);
     assert_int_equal(status.due_in_ms, -1);
-    tiering_note_end(table, 0, 10);
+    note_end(table, 0, 10);
     test_clock_set(now_ns() + 200 * MS, WALL_MS + 200);
     struct tiering_report one = {.table_id = 0, .tiering_epoch = take(0), .has_row_count = true, .row_count = 10};
     assert_true(tiering_status(tiering, 0, &status));
     assert_int_equal(status.behind_since_ms, WALL_MS); /* since the change came */
-    tiering_note_end(table, 0, 11);
-    tiering_note_lake(table, 0, 10);
+    note_end(table, 0, 11);
+    note_lake(table, 0, 10);
     test_clock_pass(300 * MS);
     beat(&(struct tiering_heartbeat){.finished = {&one, 1}});
     assert_true(tiering_status(tiering, 0, &status));
@@ -202,7 +215,7 @@ static void the_status_tells_how_far_the_lake_is(void **state)
     test_clock_pass(700 * MS);
     tiering_tick(tiering);
     one = (struct tiering_report){.table_id = 0, .tiering_epoch = take(0)};
-    tiering_note_lake(table, 0, 11);
+    note_lake(table, 0, 11);
     beat(&(struct tiering_heartbeat){.finished = {&one, 1}});
     assert_true(tiering_status(tiering, 0, &status));
     assert_int_equal(status.behind_since_ms, 0);
@@ -215,13 +228,13 @@ static void a_round_finished_by_force_is_due_at_once_if_more_is_there(void **sta
 {
     (void)state;
     struct tiering_table *table = add(0, 1, 60000);
-    tiering_note_end(table, 0, 10);
+    note_end(table, 0, 10);
     int64_t epoch = take(0);
-    tiering_note_lake(table, 0, 4);
+    note_lake(table, 0, 4);
     report(FORCED, 0, epoch);
     assert_int_equal(state_of(0), TIERING_PENDING);
     epoch = take(0);
-    tiering_note_lake(table, 0, 10);
+    note_lake(table, 0, 10);
     report(FORCED, 0, epoch);
     assert_int_equal(state_of(0), TIERING_IDLE);
     leave(table, 0);
@@ -235,7 +248,7 @@ static void due_tables_go_out_in_their_order_one_a_heartbeat(void **state)
     for (int i = 0; i < 5; i++)
         tables[i] = add(i, 1, 1000);
     for (int i = 0; i < 5; i++)
-        tiering_note_end(tables[order[i]], 0, 1);
+        note_end(tables[order[i]], 0, 1);
     for (int i = 0; i < 5; i++)
         take(order[i]);
     take(-1);
@@ -247,12 +260,12 @@ static void a_pending_table_that_another_commit_covered_is_passed_over(void **st
 {
     (void)state;
     struct tiering_table *a = add(0, 1, 1000), *b = add(1, 1, 1000);
-    tiering_note_end(a, 0, 5);
-    tiering_note_end(b, 0, 5);
-    tiering_note_lake(a, 0, 5);
+    note_end(a, 0, 5);
+    note_end(b, 0, 5);
+    note_lake(a, 0, 5);
     take(1);
     assert_int_equal(state_of(0), TIERING_IDLE);
-    tiering_note_end(a, 0, 6);
+    note_end(a, 0, 6);
     assert_int_equal(take(0), 2);
     leave(a, 0);
     leave(b, 1);
@@ -262,7 +275,7 @@ static void a_silent_worker_loses_its_table_and_its_epoch(void **state)
 {
     (void)state;
     struct tiering_table *table = add(0, 1, 1000);
-    tiering_note_end(table, 0, 1);
+    note_end(table, 0, 1);
     int64_t epoch = take(0);
     test_clock_pass(119 * SECOND);
     assert_int_equal(report(RUNNING, 0, epoch), OK); /* heard of: two minutes more */
@@ -286,7 +299,7 @@ static void a_table_that_fails_again_and_again_waits_longer(void **state)
     (void)state;
     static const int64_t waits_ms[] = {0, 1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000};
     struct tiering_table *table = add(0, 1, 100);
-    tiering_note_end(table, 0, 1);
+    note_end(table, 0, 1);
     for (size_t i = 0; i < ARRAY_LEN(waits_ms); i++) {
         int64_t epoch = take(0);
         assert_int_equal(report(FAILED, 0, epoch), OK);
@@ -310,10 +323,10 @@ static void a_finished_round_forgets_the_failures(void **state)
 {
     (void)state;
     struct tiering_table *table = add(0, 1, 100);
-    tiering_note_end(table, 0, 1);
+    note_end(table, 0, 1);
     report(FAILED, 0, take(0));
     int64_t epoch = take(0);
-    tiering_note_lake(table, 0, 1);
+    note_lake(table, 0, 1);
     report(FINISHED, 0, epoch);
     struct tiering_status status;
     assert_true(tiering_status(tiering, 0, &status));
@@ -327,9 +340,9 @@ static void repeated_reports_have_no_effect(void **state)
 {
     (void)state;
     struct tiering_table *table = add(0, 1, 1000);
-    tiering_note_end(table, 0, 2);
+    note_end(table, 0, 2);
     int64_t epoch = take(0);
-    tiering_note_lake(table, 0, 1);
+    note_lake(table, 0, 1);
     assert_int_equal(report(FINISHED, 0, epoch), OK);
     assert_int_equal(state_of(0), TIERING_SCHEDULED);
     assert_int_equal(report(FINISHED, 0, epoch), OK);
@@ -343,7 +356,7 @@ static void reports_of_strangers_are_refused(void **state)
 {
     (void)state;
     struct tiering_table *table = add(0, 1, 1000);
-    tiering_note_end(table, 0, 1);
+    note_end(table, 0, 1);
     take(0);
     assert_int_equal(report(FINISHED, 9, 1), ERR_TABLE_NOT_EXIST);
     assert_int_equal(report(FINISHED, 0, 2), ERR_FENCED_TIERING_EPOCH_EXCEPTION);
@@ -361,7 +374,7 @@ static void a_worker_of_an_earlier_run_is_fenced(void **state)
     struct tiering *first = tiering;
     tiering = later;
     struct tiering_table *table = add(0, 1, 1000);
-    tiering_note_end(table, 0, 1);
+    note_end(table, 0, 1);
     assert_true(take(0) == ((int64_t)1 << 32) + 1);
     assert_int_equal(report(FINISHED, 0, 1), ERR_FENCED_TIERING_EPOCH_EXCEPTION);
     leave(table, 0);
@@ -376,7 +389,7 @@ static void a_dropped_table_leaves_from_any_state(void **state)
         struct tiering_table *table = add(7, 1, 1000);
         int64_t epoch = 0;
         if (at != TIERING_IDLE)
-            tiering_note_end(table, 0, 9);
+            note_end(table, 0, 9);
         if (at == TIERING_SCHEDULED || at == TIERING_RUNNING)
             epoch = take(7);
         if (at == TIERING_SCHEDULED)
@@ -388,8 +401,8 @@ static void a_dropped_table_leaves_from_any_state(void **state)
         take(-1);
         assert_int_equal(report(RUNNING, 7, 1), ERR_TABLE_NOT_EXIST);
         wakes = 0;
-        tiering_note_end(table, 0, 100); /* a bucket that does not know yet */
-        tiering_note_lake(table, 0, 100);
+        note_end(table, 0, 100); /* a bucket that does not know yet */
+        note_lake(table, 0, 100);
         assert_int_equal(wakes, 0);
         assert_null(tiering_find(tiering, 7));
         tiering_table_unref(table);
@@ -400,9 +413,9 @@ static void a_shorter_freshness_moves_the_due_time(void **state)
 {
     (void)state;
     struct tiering_table *table = add(0, 1, 60000);
-    tiering_note_end(table, 0, 2);
+    note_end(table, 0, 2);
     int64_t epoch = take(0);
-    tiering_note_lake(table, 0, 1);
+    note_lake(table, 0, 1);
     report(FINISHED, 0, epoch);
     assert_int_equal(tiering_tick(tiering), now_ns() + 60 * SECOND);
     tiering_set_freshness(tiering, 0, 2000);
@@ -417,7 +430,7 @@ static void a_finished_table_can_come_back_in_the_same_answer(void **state)
 {
     (void)state;
     struct tiering_table *table = add(0, 1, 1000);
-    tiering_note_end(table, 0, 2);
+    note_end(table, 0, 2);
     struct tiering_report one = {.table_id = 0, .tiering_epoch = take(0)};
     int64_t id = 0;
     struct tiering_answer answer = beat(&(struct tiering_heartbeat){
@@ -457,7 +470,7 @@ static void no_table_with_news_is_forgotten(void **state)
         test_clock_pass((rand() % 20) * MS);
         switch (rand() % 6) {
         case 0:
-            tiering_note_end(tables[i], 0, ++end[i]);
+            note_end(tables[i], 0, ++end[i]);
             break;
         case 1:
         case 2: {
@@ -468,7 +481,7 @@ static void no_table_with_news_is_forgotten(void **state)
         }
         case 3:
             lake[i] = end[i];
-            tiering_note_lake(tables[i], 0, lake[i]);
+            note_lake(tables[i], 0, lake[i]);
             report(rand() % 2 ? FINISHED : FORCED, i, epoch[i]);
             break;
         case 4:
@@ -485,6 +498,33 @@ static void no_table_with_news_is_forgotten(void **state)
         leave(tables[i], i);
 }
 
+static void partitions_have_news_of_their_own(void **state)
+{
+    (void)state;
+    struct tiering_table *table = add(0, 2, 0);
+    struct tiering_part *a = tiering_part_add(table, 7), *b = tiering_part_add(table, 9);
+    assert_null(tiering_part_find(table, 8));
+    tiering_note_lake(table, 8, 0, 5); /* dropped meanwhile */
+    tiering_note_lake(table, 9, 2, 5); /* a bucket that is none */
+    assert_int_equal(state_of(0), TIERING_IDLE);
+    tiering_note_end(a, 1, 5);
+    tiering_note_end(b, 1, 6);
+    assert_int_equal(state_of(0), TIERING_PENDING);
+    struct tiering_answer answer = beat(&(struct tiering_heartbeat){.request_table = true});
+    tiering_note_lake(table, 7, 1, 5);
+    report(FINISHED, 0, answer.tiering_epoch);
+    assert_int_equal(state_of(0), TIERING_PENDING); /* the other one is behind */
+    answer = beat(&(struct tiering_heartbeat){.request_table = true});
+    tiering_part_remove(table, 9);
+    tiering_part_remove(table, 9);
+    report(FINISHED, 0, answer.tiering_epoch);
+    assert_int_equal(state_of(0), TIERING_IDLE); /* what was dropped is not behind */
+    tiering_note_end(b, 0, 1);                   /* a bucket that does not know yet */
+    tiering_part_unref(a);
+    tiering_part_unref(b);
+    leave(table, 0);
+}
+
 /* Appends from several threads while rounds run: when all are done, what is not in the lake is in the schedule. */
 struct appender {
     struct tiering_table *table;
@@ -495,7 +535,7 @@ static void append_many(void *arg)
 {
     const struct appender *appender = arg;
     for (int64_t i = 1; i <= 20000; i++)
-        tiering_note_end(appender->table, appender->bucket, i);
+        note_end(appender->table, appender->bucket, i);
 }
 
 static void appends_of_many_threads_are_all_seen(void **state)
@@ -517,7 +557,7 @@ static void appends_of_many_threads_are_all_seen(void **state)
             continue;
         lake = MIN(lake + 700, 20000);
         for (int32_t i = 0; i < 3; i++)
-            tiering_note_lake(table, i, lake);
+            note_lake(table, i, lake);
         report(FINISHED, 0, answer.tiering_epoch);
     }
     for (int i = 0; i < 3; i++)
@@ -544,4 +584,5 @@ TESTS("meta.tiering", TEST(a_table_with_nothing_new_is_never_pending),
       TEST(reports_of_strangers_are_refused), TEST(a_worker_of_an_earlier_run_is_fenced),
       TEST(a_dropped_table_leaves_from_any_state), TEST(a_shorter_freshness_moves_the_due_time),
       TEST(a_finished_table_can_come_back_in_the_same_answer), TEST(too_many_reports_are_refused),
-      TEST(no_table_with_news_is_forgotten), TEST(appends_of_many_threads_are_all_seen))
+      TEST(no_table_with_news_is_forgotten), TEST(partitions_have_news_of_their_own),
+      TEST(appends_of_many_threads_are_all_seen))
