@@ -25,6 +25,7 @@ static void open_all(void)
     env = (struct bucket_env){.os = bed.os,
                               .data_dir = META_BED_DATA,
                               .segment_bytes = 1 << 20,
+                              .index_interval_bytes = 4096,
                               .delta_bytes_max = 1 << 20,
                               .replay_bytes_max = 1 << 20,
                               .delta_age_ms_max = 600000,
