@@ -56,10 +56,11 @@ static void lake_gauges(struct print *print, const struct table_info *table)
               status.round_finished_ms - status.round_started_ms);
 }
 
+/* Not for partitioned tables: there it could be tens of thousands of series. */
 static void bucket_gauges(struct print *print, const struct table_info *table)
 {
     for (int32_t i = 0; i < table->descriptor->bucket_count; i++) {
-        struct bucket *bucket = buckets_find(print->server->buckets, table->table_id, i);
+        struct bucket *bucket = buckets_find(print->server->buckets, table->table_id, -1, i);
         struct bucket_offsets offsets;
         char number[16];
         if (!bucket)
