@@ -1,5 +1,5 @@
 /* PUT_KV: rows become changes, changes one batch of the log, the log the state. */
-#include "bucket/bucket_int.h"
+#include "bucket/put_int.h"
 
 /* ---- what a put needs to know of the table ---- */
 
@@ -55,6 +55,7 @@ enum err_code state_prepare(struct bucket *bucket, struct err *err)
                                         .schema_id = (int16_t)table->schema_id,
                                         .arrow = compression_of(&table->settings)};
     log_batch_builder_init(&state->changelog, &options, state_schema_find(state, table->schema_id)->row);
+    state->version_column = schema_find(&table->descriptor->schema, table->settings.version_column);
     return table_keys_init(&state->keys, &state->arena, table->descriptor, err);
 }
 
@@ -71,19 +72,8 @@ enum err_code state_row_decode(struct state *state, struct slice value, struct d
 
 /* ---- one put ---- */
 
-struct put {
-    struct bucket *bucket;
-    struct state *state;
-    struct kv_batch batch;
-    const struct state_schema *schema; /* of the batch */
-    int64_t next_offset;               /* of the next changelog row */
-    int64_t row_count;
-    struct delta_undo undo;
-    struct buf value;
-};
-
 /* The newest value of a key, durable or not. write_lock is held, so nobody changes the delta meanwhile. */
-static enum err_code newest_get(struct put *put, struct slice key, struct slice *value, struct err *err)
+enum err_code put_newest_get(struct put *put, struct slice key, struct slice *value, struct err *err)
 {
     const struct delta_version *version = delta_get(put->state->active, key, INT64_MAX);
     if (!version)
@@ -95,54 +85,19 @@ static enum err_code newest_get(struct put *put, struct slice key, struct slice 
     return state_engine_get(put->state, key, true, &put->state->scratch, value, err);
 }
 
-static enum err_code changelog_add(struct put *put, enum change_type change, const struct datum *row, struct err *err)
+enum err_code put_change(struct put *put, enum change_type change, const struct datum *row, struct err *err)
 {
     TRY(log_batch_builder_append(&put->state->changelog, change, row, err));
     put->next_offset++;
     return OK;
 }
 
-static void state_put(struct put *put, struct slice key, struct slice value)
+void put_store(struct put *put, struct slice key, struct slice value)
 {
     /* The version belongs to the last row of its change: with that row below the watermark it is durable. */
     os_mutex_lock(&put->bucket->mutex);
     delta_put(put->state->active, key, put->next_offset - 1, value, &put->undo);
     os_mutex_unlock(&put->bucket->mutex);
-}
-
-static enum err_code record_delete(struct put *put, struct slice key, struct err *err)
-{
-    struct slice old;
-    TRY(newest_get(put, key, &old, err));
-    if (!old.ptr)
-        return OK; /* nothing there, nothing to say */
-    TRY(state_row_decode(put->state, old, put->state->old_row, err));
-    TRY(changelog_add(put, CHANGE_DELETE, put->state->old_row, err));
-    put->row_count--;
-    state_put(put, key, (struct slice){0});
-    return OK;
-}
-
-static enum err_code record_upsert(struct put *put, const struct kv_record *record, struct err *err)
-{
-    struct state *state = put->state;
-    struct slice old;
-    TRY(row_decode_mapped(ROW_COMPACTED, &put->schema->to_newest, record->row, &state->scratch, state->new_row, err));
-    TRY(newest_get(put, record->key, &old, err));
-    if (old.ptr) {
-        TRY(state_row_decode(state, old, state->old_row, err));
-        TRY(changelog_add(put, CHANGE_UPDATE_BEFORE, state->old_row, err));
-        TRY(changelog_add(put, CHANGE_UPDATE_AFTER, state->new_row, err));
-    } else {
-        TRY(changelog_add(put, CHANGE_INSERT, state->new_row, err));
-        put->row_count++;
-    }
-    /* The bytes are kept as they came, under the schema that they came with. */
-    buf_reset(&put->value);
-    kv_value_put_header(&put->value, put->batch.schema_id);
-    buf_put_slice(&put->value, record->row);
-    state_put(put, record->key, buf_view(&put->value));
-    return OK;
 }
 
 static enum err_code record_put(struct put *put, const struct kv_record *record, struct err *err)
@@ -153,18 +108,7 @@ static enum err_code record_put(struct put *put, const struct kv_record *record,
     if (record->row.len > BUCKET_VALUE_BYTES_MAX)
         return err_set(err, ERR_RECORD_TOO_LARGE_EXCEPTION, "a row of %zu bytes: %u are possible", record->row.len,
                        BUCKET_VALUE_BYTES_MAX);
-    if (record->row.ptr)
-        return record_upsert(put, record, err);
-    switch (put->state->table->settings.delete_behavior) {
-    case DELETE_ALLOW:
-        return record_delete(put, record->key, err);
-    case DELETE_IGNORE:
-        return OK;
-    case DELETE_DISABLE:
-        break;
-    }
-    return err_set(err, ERR_DELETION_DISABLED_EXCEPTION, "table %.*s.%.*s does not take deletes",
-                   SLICE_ARGS(put->state->table->database), SLICE_ARGS(put->state->table->name));
+    return record->row.ptr ? put_upsert(put, record, err) : put_delete(put, record->key, err);
 }
 
 #define PUT_AHEAD 16 /* records whose place in the delta is fetched while others are being put */
@@ -246,8 +190,7 @@ static enum err_code put_under_lock(struct put *put, const struct bucket_put *wh
     struct state *state = put->state;
     bool duplicate;
     TRY(state_prepare(put->bucket, err));
-    if (what->target_column_count > 0)
-        return err_set(err, ERR_INVALID_TARGET_COLUMN, "weir does not serve partial updates yet");
+    TRY(put_targets_set(put, what, err));
     put->schema = state_schema_find(state, put->batch.schema_id);
     if (!put->schema)
         return err_set(err, ERR_SCHEMA_NOT_EXIST, "table %.*s.%.*s has no schema %d",

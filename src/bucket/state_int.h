@@ -39,6 +39,7 @@ struct state {
     struct state_schema *schemas;
     uint32_t schema_count;
     struct table_keys keys;
+    int32_t version_column; /* of the merge engine VERSIONED; -1: none */
     struct log_batch_builder changelog;
     struct arrow_codec codec;
     struct arena scratch; /* of one put */

@@ -41,6 +41,16 @@ static enum err_code read_int(const struct table_descriptor *table, enum table_o
     return OK;
 }
 
+static enum err_code read_merge(const struct table_descriptor *table, struct table_settings *settings, struct err *err)
+{
+    int word = -1;
+    if (table_option_get(table, TABLE_OPTION_MERGE_ENGINE).ptr)
+        TRY(read_word(table, TABLE_OPTION_MERGE_ENGINE, &word, err));
+    settings->merge_engine = (enum table_merge)(word + 1); /* the words in the order of the enum, none before them */
+    settings->version_column = table_option_get(table, TABLE_OPTION_MERGE_VERSION_COLUMN);
+    return OK;
+}
+
 static enum err_code read_log(const struct table_descriptor *table, struct table_settings *settings, struct err *err)
 {
     int word = 0;
@@ -51,7 +61,7 @@ static enum err_code read_log(const struct table_descriptor *table, struct table
     TRY(read_int(table, TABLE_OPTION_KV_FORMAT_VERSION, 1, &settings->kv_format_version, err));
     TRY(read_word(table, TABLE_OPTION_DELETE_BEHAVIOR, &word, err));
     settings->delete_behavior = (enum table_delete)word;
-    return OK;
+    return read_merge(table, settings, err);
 }
 
 static enum err_code read_lake(const struct table_descriptor *table, struct table_settings *settings, struct err *err)

@@ -93,6 +93,7 @@ struct slice table_option_get(const struct table_descriptor *table, enum table_o
 MUST_CHECK bool duration_from_text(struct slice text, int64_t *ms);
 
 enum table_compression { COMPRESSION_NONE, COMPRESSION_LZ4_FRAME, COMPRESSION_ZSTD };
+enum table_merge { MERGE_NONE, MERGE_FIRST_ROW, MERGE_VERSIONED };
 enum table_delete { DELETE_ALLOW, DELETE_IGNORE, DELETE_DISABLE };
 enum table_choice { CHOICE_UNSET = -1, CHOICE_OFF = 0, CHOICE_ON = 1 };
 
@@ -103,6 +104,8 @@ struct table_settings {
     int64_t log_ttl_ms;        /* <= 0: never */
     int32_t kv_format_version; /* 1 where it is not set */
     enum table_delete delete_behavior;
+    enum table_merge merge_engine;
+    struct slice version_column; /* of MERGE_VERSIONED: a column's name, as long as the descriptor; empty: none */
     bool lake_enabled;
     enum lake_format lake_format;
     int64_t lake_freshness_ms; /* -1: not set, the server's default holds */

@@ -93,6 +93,29 @@ static enum err_code check_numbers(const struct table_descriptor *table, struct 
     return OK;
 }
 
+static enum err_code check_no_merge(const struct table_descriptor *table, struct err *err)
+{
+    static const enum table_option of_keys[] = {TABLE_OPTION_DELETE_BEHAVIOR, TABLE_OPTION_MERGE_ENGINE};
+    for (size_t i = 0; i < ARRAY_LEN(of_keys); i++) {
+        const char *key = table_option_info(of_keys[i])->key;
+        if (properties_get(&table->properties, key))
+            return err_set(err, CONFIG, "'%s' is only for primary-key tables.", key);
+    }
+    return OK;
+}
+
+static enum err_code check_version(const struct table_descriptor *table, struct slice name, struct err *err)
+{
+    const char *key = table_option_info(TABLE_OPTION_MERGE_VERSION_COLUMN)->key;
+    int32_t column = name.ptr ? schema_find(&table->schema, name) : -1;
+    if (column < 0)
+        return err_set(err, CONFIG, "The merge engine VERSIONED needs '%s' to name a column of the table.", key);
+    enum type_kind kind = table->schema.columns[column].type->kind;
+    if (kind != TYPE_INTEGER && kind != TYPE_BIGINT && kind != TYPE_TIMESTAMP && kind != TYPE_TIMESTAMP_LTZ)
+        return err_set(err, CONFIG, "'%s' must name a column of INT, BIGINT, TIMESTAMP or TIMESTAMP_LTZ.", key);
+    return OK;
+}
+
 static enum err_code check_merge(const struct table_descriptor *table, struct err *err)
 {
     for (uint32_t i = 0; i < table->schema.column_count; i++) {
@@ -103,11 +126,14 @@ static enum err_code check_merge(const struct table_descriptor *table, struct er
                            "aggregation merge engine yet.",
                            SLICE_ARGS(column->name));
     }
-    bool has_key = table->schema.primary_key_count > 0;
-    const char *key = table_option_info(TABLE_OPTION_DELETE_BEHAVIOR)->key;
-    if (!has_key && properties_get(&table->properties, key))
-        return err_set(err, CONFIG, "'%s' is only for primary-key tables.", key);
-    return OK;
+    if (table->schema.primary_key_count == 0)
+        return check_no_merge(table, err);
+    struct table_settings settings;
+    TRY(table_settings_read(table, &settings, err));
+    if (settings.merge_engine != MERGE_NONE && settings.delete_behavior == DELETE_ALLOW)
+        return err_set(err, CONFIG, "Deletes can't be allowed with this merge engine: set '%s' to IGNORE or DISABLE.",
+                       table_option_info(TABLE_OPTION_DELETE_BEHAVIOR)->key);
+    return settings.merge_engine == MERGE_VERSIONED ? check_version(table, settings.version_column, err) : OK;
 }
 
 static enum err_code check_lake(const struct table_cluster *cluster, const struct table_descriptor *table,
