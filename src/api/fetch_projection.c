@@ -27,6 +27,8 @@ enum err_code fetch_projection_read(struct api_call *call, const struct wire_pb_
         return err_set(err, ERR_UNKNOWN_TABLE_OR_BUCKET_EXCEPTION, "there is no table with id %lld",
                        (long long)req->table_id);
     const struct table_info *table = projection->table;
+    if (table->settings.log_format != LOG_FORMAT_ARROW)
+        return err_set(err, ERR_INVALID_COLUMN_PROJECTION, "columns are read from logs of ARROW format only");
     projection->schemas = ARENA_NEW_ARRAY(&call->arena, struct fetch_types, table->schema_count);
     projection->schema_count = table->schema_count;
     for (uint32_t i = 0; i < table->schema_count; i++)

@@ -24,12 +24,14 @@ void delta_unref(struct delta *delta)
         return;
     arena_deinit(&delta->arena);
     mem_free(delta->slots);
+    mem_free(delta->prefix_slots);
     mem_free(delta);
 }
 
 size_t delta_bytes(const struct delta *delta)
 {
-    return delta->arena.total_bytes + delta->slot_count * sizeof *delta->slots;
+    return delta->arena.total_bytes + delta->slot_count * sizeof *delta->slots +
+           delta->prefix_slot_count * sizeof *delta->prefix_slots;
 }
 
 static struct delta_slot *slot_of(const struct delta *delta, struct slice key, uint64_t hash)
@@ -64,7 +66,49 @@ void delta_prefetch(const struct delta *delta, struct slice key)
         __builtin_prefetch(&delta->slots[hash64(key) & (delta->slot_count - 1)]);
 }
 
-static struct delta_entry *entry_of(struct delta *delta, struct slice key)
+/* ---- by prefix ---- */
+
+static struct delta_prefix **prefix_slot_of(const struct delta *delta, struct slice prefix, uint64_t hash)
+{
+    for (size_t i = hash;; i++) {
+        struct delta_prefix **slot = &delta->prefix_slots[i & (delta->prefix_slot_count - 1)];
+        if (!*slot || ((*slot)->hash == hash && slice_equal((*slot)->prefix, prefix)))
+            return slot;
+    }
+}
+
+static void prefix_grow(struct delta *delta)
+{
+    size_t old_count = delta->prefix_slot_count;
+    struct delta_prefix **old = delta->prefix_slots;
+    delta->prefix_slot_count = old_count ? old_count * 2 : 64;
+    delta->prefix_slots = mem_zalloc(delta->prefix_slot_count * sizeof *delta->prefix_slots);
+    for (size_t i = 0; i < old_count; i++)
+        if (old[i])
+            *prefix_slot_of(delta, old[i]->prefix, old[i]->hash) = old[i];
+    mem_free(old);
+}
+
+static void prefix_add(struct delta *delta, const struct delta_entry *entry, size_t prefix_len)
+{
+    if ((delta->prefix_count + 1) * 4 > delta->prefix_slot_count * 3)
+        prefix_grow(delta);
+    struct slice prefix = slice_of(entry->key.ptr, prefix_len);
+    uint64_t hash = hash64(prefix);
+    struct delta_prefix **slot = prefix_slot_of(delta, prefix, hash);
+    if (!*slot) {
+        *slot = ARENA_NEW(&delta->arena, struct delta_prefix);
+        **slot = (struct delta_prefix){.hash = hash, .prefix = prefix};
+        delta->prefix_count++;
+    }
+    struct delta_prefix_link *link = ARENA_NEW(&delta->arena, struct delta_prefix_link);
+    *link = (struct delta_prefix_link){entry, (*slot)->first};
+    (*slot)->first = link;
+}
+
+/* ---- by key ---- */
+
+static struct delta_entry *entry_of(struct delta *delta, struct slice key, size_t prefix_len)
 {
     if ((delta->entry_count + 1) * 4 > delta->slot_count * 3)
         grow(delta);
@@ -78,13 +122,17 @@ static struct delta_entry *entry_of(struct delta *delta, struct slice key)
         *entry = (struct delta_entry){slice_of(copy, key.len), NULL};
         *slot = (struct delta_slot){hash, entry};
         delta->entry_count++;
+        if (prefix_len > 0)
+            prefix_add(delta, entry, prefix_len);
     }
     return slot->entry;
 }
 
-void delta_put(struct delta *delta, struct slice key, int64_t offset, struct slice value, struct delta_undo *undo)
+void delta_put(struct delta *delta, struct slice key, size_t prefix_len, int64_t offset, struct slice value,
+               struct delta_undo *undo)
 {
-    struct delta_entry *entry = entry_of(delta, key);
+    ASSERT(prefix_len <= key.len);
+    struct delta_entry *entry = entry_of(delta, key, prefix_len);
     ASSERT(!entry->newest || entry->newest->offset <= offset);
     struct delta_version *version = arena_alloc(&delta->arena, sizeof *version + value.len);
     uint8_t *copy = (uint8_t *)(version + 1);
@@ -152,6 +200,21 @@ struct delta_item *delta_collect(const struct delta *delta, int64_t below, size_
             items[(*count)++] = (struct delta_item){prefix_of(entry->key), entry->key, version};
     }
     return items;
+}
+
+struct delta_item *delta_collect_prefix(const struct delta *delta, struct slice prefix, int64_t below, size_t *count)
+{
+    VEC(struct delta_item) items = {0};
+    const struct delta_prefix *found = NULL;
+    if (delta && delta->prefix_slot_count)
+        found = *prefix_slot_of(delta, prefix, hash64(prefix));
+    for (const struct delta_prefix_link *link = found ? found->first : NULL; link; link = link->next) {
+        const struct delta_version *version = version_below(link->entry, below);
+        if (version)
+            vec_push(&items, ((struct delta_item){prefix_of(link->entry->key), link->entry->key, version}));
+    }
+    *count = items.len;
+    return items.ptr;
 }
 
 void delta_sort(struct delta_item *items, size_t count)

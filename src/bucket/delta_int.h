@@ -30,6 +30,18 @@ struct delta_slot {
     struct delta_entry *entry; /* NULL: free */
 };
 
+/* The entries whose keys begin alike, newest first: what a prefix look-up asks for. */
+struct delta_prefix {
+    uint64_t hash;
+    struct slice prefix; /* in the first entry's key */
+    struct delta_prefix_link *first;
+};
+
+struct delta_prefix_link {
+    const struct delta_entry *entry;
+    struct delta_prefix_link *next;
+};
+
 struct delta {
     int ref_count; /* the bucket and its scans; under the bucket's mutex */
     struct arena arena;
@@ -37,6 +49,9 @@ struct delta {
     size_t slot_count; /* a power of two, or 0 */
     size_t entry_count;
     int64_t first_offset; /* of its oldest version; INT64_MAX while empty */
+    struct delta_prefix **prefix_slots;
+    size_t prefix_slot_count; /* a power of two, or 0 */
+    size_t prefix_count;
 };
 
 /* Puts of one batch, so that they can be taken back. */
@@ -53,8 +68,10 @@ struct delta *delta_create(void);
 struct delta *delta_ref(struct delta *delta);
 void delta_unref(struct delta *delta); /* NULL is fine */
 
-/* value.ptr NULL deletes. undo may be NULL. */
-void delta_put(struct delta *delta, struct slice key, int64_t offset, struct slice value, struct delta_undo *undo);
+/* value.ptr NULL deletes. undo may be NULL. prefix_len: of the key, by which delta_collect_prefix will find it; the
+ * same for each put of a key; 0: not at all. */
+void delta_put(struct delta *delta, struct slice key, size_t prefix_len, int64_t offset, struct slice value,
+               struct delta_undo *undo);
 void delta_undo(struct delta_undo *undo);
 
 /* Brings what a get or put of the key will touch closer to the processor. */
@@ -77,6 +94,8 @@ int delta_item_compare(const struct delta_item *a, const struct delta_item *b);
 /* All keys with a version below `below`, that version each, in no order: a new array (mem_free) of *count. NULL is an
  * empty delta. */
 struct delta_item *delta_collect(const struct delta *delta, int64_t below, size_t *count);
+/* The same of the keys that were put with this very prefix. */
+struct delta_item *delta_collect_prefix(const struct delta *delta, struct slice prefix, int64_t below, size_t *count);
 /* By key; needs no lock. */
 void delta_sort(struct delta_item *items, size_t count);
 

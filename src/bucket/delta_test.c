@@ -10,9 +10,9 @@ static void readers_see_the_newest_version_below_their_offset(void **state)
 {
     (void)state;
     struct delta *delta = delta_create();
-    delta_put(delta, SLICE("k"), 1, SLICE("one"), NULL);
-    delta_put(delta, SLICE("k"), 4, SLICE("two"), NULL);
-    delta_put(delta, SLICE("k"), 9, (struct slice){0}, NULL);
+    delta_put(delta, SLICE("k"), 0, 1, SLICE("one"), NULL);
+    delta_put(delta, SLICE("k"), 0, 4, SLICE("two"), NULL);
+    delta_put(delta, SLICE("k"), 0, 9, (struct slice){0}, NULL);
     assert_null(delta_get(delta, SLICE("k"), 1));
     assert_slice_equal(delta_get(delta, SLICE("k"), 4)->value, SLICE("one"));
     assert_slice_equal(delta_get(delta, SLICE("k"), 9)->value, SLICE("two"));
@@ -27,10 +27,10 @@ static void an_undone_batch_leaves_no_trace(void **state)
     (void)state;
     struct delta *delta = delta_create();
     struct delta_undo undo = {0};
-    delta_put(delta, SLICE("a"), 0, SLICE("kept"), NULL);
-    delta_put(delta, SLICE("a"), 1, SLICE("x"), &undo);
-    delta_put(delta, SLICE("b"), 2, SLICE("y"), &undo);
-    delta_put(delta, SLICE("a"), 3, (struct slice){0}, &undo);
+    delta_put(delta, SLICE("a"), 0, 0, SLICE("kept"), NULL);
+    delta_put(delta, SLICE("a"), 0, 1, SLICE("x"), &undo);
+    delta_put(delta, SLICE("b"), 0, 2, SLICE("y"), &undo);
+    delta_put(delta, SLICE("a"), 0, 3, (struct slice){0}, &undo);
     delta_undo(&undo);
     assert_slice_equal(delta_get(delta, SLICE("a"), INT64_MAX)->value, SLICE("kept"));
     assert_null(delta_get(delta, SLICE("b"), INT64_MAX));
@@ -42,13 +42,41 @@ static void an_undone_batch_leaves_no_trace(void **state)
     delta_unref(delta);
 }
 
+static void keys_are_found_by_the_prefix_they_were_put_with(void **state)
+{
+    (void)state;
+    struct delta *delta = delta_create();
+    struct delta_undo undo = {0};
+    char text[32];
+    size_t count;
+    mem_free(delta_collect_prefix(delta, SLICE("000"), INT64_MAX, &count));
+    assert_int_equal(count, 0);
+    for (int i = 0; i < 3000; i++) /* three keys for each of 1000 prefixes */
+        delta_put(delta, slice_of(text, (size_t)sprintf(text, "%03d-%d", i % 1000, i / 1000)), 3, i, SLICE("v"), NULL);
+    delta_put(delta, SLICE("007-0"), 3, 3000, SLICE("again"), NULL);
+    delta_put(delta, SLICE("007-9"), 3, 3001, SLICE("undone"), &undo);
+    delta_undo(&undo);
+    struct delta_item *items = delta_collect_prefix(delta, SLICE("007"), INT64_MAX, &count);
+    delta_sort(items, count);
+    assert_int_equal(count, 3);
+    assert_slice_equal(items[0].version->value, SLICE("again"));
+    assert_slice_equal(items[2].key, SLICE("007-2"));
+    mem_free(items);
+    mem_free(delta_collect_prefix(delta, SLICE("007"), 1500, &count));
+    assert_int_equal(count, 2); /* the third came later */
+    mem_free(delta_collect_prefix(delta, SLICE("00"), INT64_MAX, &count));
+    assert_int_equal(count, 0);
+    vec_deinit(&undo.steps);
+    delta_unref(delta);
+}
+
 static void all_keys_come_out_in_order(void **state)
 {
     (void)state;
     struct delta *delta = delta_create();
     char text[32];
     for (int i = 0; i < 5000; i++)
-        delta_put(delta, key_of(text, i * 7919 % 5000), i, SLICE("v"), NULL);
+        delta_put(delta, key_of(text, i * 7919 % 5000), 0, i, SLICE("v"), NULL);
     size_t count;
     struct delta_item *items = delta_collect(delta, 4000, &count);
     delta_sort(items, count);
@@ -60,4 +88,4 @@ static void all_keys_come_out_in_order(void **state)
 }
 
 TESTS("bucket.delta", TEST(readers_see_the_newest_version_below_their_offset), TEST(an_undone_batch_leaves_no_trace),
-      TEST(all_keys_come_out_in_order))
+      TEST(keys_are_found_by_the_prefix_they_were_put_with), TEST(all_keys_come_out_in_order))

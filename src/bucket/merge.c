@@ -112,7 +112,7 @@ static enum err_code row_store(struct put *put, struct slice key, const struct d
     int32_t schema_id = state->table->schema_id;
     buf_reset(&put->value);
     kv_value_put_header(&put->value, (int16_t)schema_id);
-    TRY(row_encode(ROW_COMPACTED, state_schema_find(state, schema_id)->row, row, &put->value, err));
+    TRY(row_encode(state->table->settings.kv_format, state_schema_find(state, schema_id)->row, row, &put->value, err));
     put_store(put, key, buf_view(&put->value));
     return OK;
 }
@@ -145,7 +145,8 @@ enum err_code put_upsert(struct put *put, const struct kv_record *record, struct
 {
     struct state *state = put->state;
     struct slice old;
-    TRY(row_decode_mapped(ROW_COMPACTED, &put->schema->to_newest, record->row, &state->scratch, state->new_row, err));
+    TRY(row_decode_mapped(state->table->settings.kv_format, &put->schema->to_newest, record->row, &state->scratch,
+                          state->new_row, err));
     TRY(put_newest_get(put, record->key, &old, err));
     if (old.ptr)
         TRY(state_row_decode(state, old, state->old_row, err));

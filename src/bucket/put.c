@@ -50,7 +50,7 @@ enum err_code state_prepare(struct bucket *bucket, struct err *err)
     arena_reset(&state->arena);
     state->table = table;
     schemas_prepare(state);
-    struct log_batch_options options = {.format = LOG_FORMAT_ARROW,
+    struct log_batch_options options = {.format = table->settings.log_format,
                                         .layout = LOG_BATCH_V0,
                                         .schema_id = (int16_t)table->schema_id,
                                         .arrow = compression_of(&table->settings)};
@@ -67,7 +67,7 @@ enum err_code state_row_decode(struct state *state, struct slice value, struct d
     const struct state_schema *schema = state_schema_find(state, schema_id);
     if (!schema)
         return err_set(err, ERR_KV_STORAGE_EXCEPTION, "a stored row has the unknown schema %d", schema_id);
-    return row_decode_mapped(ROW_COMPACTED, &schema->to_newest, bytes, &state->scratch, row, err);
+    return row_decode_mapped(state->table->settings.kv_format, &schema->to_newest, bytes, &state->scratch, row, err);
 }
 
 /* ---- one put ---- */
@@ -95,8 +95,9 @@ enum err_code put_change(struct put *put, enum change_type change, const struct 
 void put_store(struct put *put, struct slice key, struct slice value)
 {
     /* The version belongs to the last row of its change: with that row below the watermark it is durable. */
+    size_t prefix_len = state_prefix_len(put->state, key, &put->state->scratch);
     os_mutex_lock(&put->bucket->mutex);
-    delta_put(put->state->active, key, put->next_offset - 1, value, &put->undo);
+    delta_put(put->state->active, key, prefix_len, put->next_offset - 1, value, &put->undo);
     os_mutex_unlock(&put->bucket->mutex);
 }
 

@@ -45,6 +45,13 @@ static void prefix_keep(struct bucket_scan *scan, struct slice prefix)
     scan->item_count = kept;
 }
 
+/* By prefix only a whole one is found at once; for others everything is looked at. */
+static struct delta_item *delta_part(const struct delta *delta, struct slice prefix, bool whole, int64_t below,
+                                     size_t *count)
+{
+    return whole ? delta_collect_prefix(delta, prefix, below, count) : delta_collect(delta, below, count);
+}
+
 enum err_code bucket_scan_open(struct bucket *bucket, struct slice prefix, struct bucket_scan **out,
                                int64_t *log_offset, struct err *err)
 {
@@ -56,6 +63,7 @@ enum err_code bucket_scan_open(struct bucket *bucket, struct slice prefix, struc
     size_t newer_count = 0, older_count = 0;
     struct delta_item *newer = NULL, *older = NULL;
     scan->bucket = bucket_ref(bucket);
+    bool whole = prefix.len > 0 && state_prefix_is_whole(state, prefix);
     os_mutex_lock(&bucket->mutex);
     enum err_code code = bucket_check_open_locked(bucket, err);
     /* Under the mutex, so that engine and frozen generation are of the same moment. */
@@ -64,8 +72,8 @@ enum err_code bucket_scan_open(struct bucket *bucket, struct slice prefix, struc
     if (code == OK) {
         scan->active = delta_ref(state->active);
         scan->frozen = state->frozen ? delta_ref(state->frozen) : NULL;
-        newer = delta_collect(scan->active, bucket->high_watermark, &newer_count);
-        older = delta_collect(scan->frozen, bucket->high_watermark, &older_count);
+        newer = delta_part(scan->active, prefix, whole, bucket->high_watermark, &newer_count);
+        older = delta_part(scan->frozen, prefix, whole, bucket->high_watermark, &older_count);
         *log_offset = bucket->high_watermark;
     }
     os_mutex_unlock(&bucket->mutex);

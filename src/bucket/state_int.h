@@ -33,6 +33,10 @@ struct state {
     int64_t row_count;       /* with everything that was put */
     size_t counted_bytes;    /* of env->delta_bytes */
     bool flush_wanted;
+    /* Where the bucket key is a proper prefix of the primary key, in columns and in bytes: */
+    bool by_prefix;
+    struct table_keys prefix_keys; /* for readers; never changes, since key columns don't */
+    struct arena prefix_arena;
     /* Under write_lock: */
     struct arena arena;             /* of the schemas and keys */
     const struct table_info *table; /* that they were made from; counted */
@@ -52,6 +56,12 @@ MUST_CHECK enum err_code state_prepare(struct bucket *bucket, struct err *err);
 const struct state_schema *state_schema_find(const struct state *state, int32_t schema_id);
 /* A stored value (schema id, row) as a row of the newest schema, borrowed from it. */
 MUST_CHECK enum err_code state_row_decode(struct state *state, struct slice value, struct datum *row, struct err *err);
+/* Prepares for look-ups by prefix, if the table's keys allow them. */
+MUST_CHECK enum err_code state_prefix_init(struct bucket *bucket, struct err *err);
+/* The length of the key's part that the bucket key makes; 0: keys are not looked up by prefix, or it is no key. */
+size_t state_prefix_len(struct state *state, struct slice key, struct arena *arena);
+/* True: the bytes are a whole bucket key, so all keys that begin with them are the ones put under this prefix. */
+bool state_prefix_is_whole(const struct state *state, struct slice prefix);
 /* What the engine says of a key, into arena; ptr NULL: nothing. */
 MUST_CHECK enum err_code state_engine_get(struct state *state, struct slice key, bool may_block, struct arena *arena,
                                           struct slice *value, struct err *err);

@@ -118,10 +118,11 @@ static enum err_code row_replay(struct replay *replay, const struct log_batch_ro
     buf_reset(&replay->value);
     if (change != CHANGE_DELETE) {
         kv_value_put_header(&replay->value, (int16_t)state->table->schema_id);
-        TRY(row_encode(ROW_COMPACTED, state_schema_find(state, state->table->schema_id)->row, state->new_row,
-                       &replay->value, err));
+        TRY(row_encode(state->table->settings.kv_format, state_schema_find(state, state->table->schema_id)->row,
+                       state->new_row, &replay->value, err));
     }
-    delta_put(state->active, buf_view(&replay->key), offset,
+    size_t prefix_len = state_prefix_len(state, buf_view(&replay->key), &replay->arena);
+    delta_put(state->active, buf_view(&replay->key), prefix_len, offset,
               change == CHANGE_DELETE ? (struct slice){0} : buf_view(&replay->value), NULL);
     state->row_count += change == CHANGE_INSERT ? 1 : change == CHANGE_DELETE ? -1 : 0;
     return OK;
@@ -139,7 +140,8 @@ static enum err_code batch_replay(struct replay *replay, struct slice bytes, int
     if (!schema)
         return err_set(err, ERR_CORRUPT, "a batch of the changelog has the unknown schema %d", batch.schema_id);
     arena_reset(&replay->arena);
-    TRY(log_batch_decode(&state->codec, &batch, LOG_FORMAT_ARROW, schema->row, &replay->arena, &rows, err));
+    TRY(log_batch_decode(&state->codec, &batch, state->table->settings.log_format, schema->row, &replay->arena, &rows,
+                         err));
     for (uint32_t i = 0; i < rows.count; i++)
         if (batch.base_offset + i >= from)
             TRY(row_replay(replay, &rows, i, batch.base_offset + i, schema, err));
@@ -217,6 +219,7 @@ enum err_code state_open(struct bucket *bucket, struct err *err)
     strand_init(&state->strand, bucket->env->os, strand_hold, strand_release);
     state->active = delta_create();
     state->active_since_ns = os_mono_ns(bucket->env->os);
+    TRY(state_prefix_init(bucket, err));
     TRY(engine_open(bucket, err));
     if (!bucket->log)
         return never_written(bucket, err);
@@ -242,6 +245,7 @@ void state_close(struct bucket *bucket)
     table_unref(state->table);
     arrow_codec_deinit(&state->codec);
     arena_deinit(&state->arena);
+    arena_deinit(&state->prefix_arena);
     arena_deinit(&state->scratch);
     buf_deinit(&state->batch);
     mem_free(state->old_row);

@@ -54,6 +54,10 @@ static enum err_code read_merge(const struct table_descriptor *table, struct tab
 static enum err_code read_log(const struct table_descriptor *table, struct table_settings *settings, struct err *err)
 {
     int word = 0;
+    TRY(read_word(table, TABLE_OPTION_LOG_FORMAT, &word, err));
+    settings->log_format = (enum log_format)word;
+    TRY(read_word(table, TABLE_OPTION_KV_FORMAT, &word, err));
+    settings->kv_format = word == 0 ? ROW_COMPACTED : ROW_INDEXED;
     TRY(read_word(table, TABLE_OPTION_LOG_COMPRESSION, &word, err));
     settings->log_compression = (enum table_compression)word;
     TRY(read_int(table, TABLE_OPTION_LOG_ZSTD_LEVEL, 3, &settings->zstd_level, err));

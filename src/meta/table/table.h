@@ -10,6 +10,7 @@
 #ifndef WEIR_META_TABLE_TABLE_H
 #define WEIR_META_TABLE_TABLE_H
 
+#include "format/batch/batch.h"
 #include "format/row/row.h"
 
 /* What the server's own options say about new tables. */
@@ -99,6 +100,8 @@ enum table_choice { CHOICE_UNSET = -1, CHOICE_OFF = 0, CHOICE_ON = 1 };
 
 /* The options that code asks for, as values. */
 struct table_settings {
+    enum log_format log_format;
+    enum row_format kv_format; /* ROW_COMPACTED or ROW_INDEXED */
     enum table_compression log_compression;
     int32_t zstd_level;
     int64_t log_ttl_ms;        /* <= 0: never */

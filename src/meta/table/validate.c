@@ -116,6 +116,18 @@ static enum err_code check_version(const struct table_descriptor *table, struct 
     return OK;
 }
 
+static enum err_code check_formats(const struct table_descriptor *table, struct err *err)
+{
+    struct table_settings settings;
+    TRY(table_settings_read(table, &settings, err));
+    if (table->schema.primary_key_count && settings.kv_format == ROW_COMPACTED &&
+        settings.log_format == LOG_FORMAT_INDEXED)
+        return err_set(
+            err, CONFIG,
+            "A primary-key table with 'table.kv.format' COMPACTED has a log of ARROW or COMPACTED, not INDEXED.");
+    return OK;
+}
+
 static enum err_code check_merge(const struct table_descriptor *table, struct err *err)
 {
     for (uint32_t i = 0; i < table->schema.column_count; i++) {
@@ -169,5 +181,6 @@ enum err_code table_validate(const struct table_cluster *cluster, const struct t
     TRY(check_replication(cluster, table, err));
     TRY(check_numbers(table, err));
     TRY(check_merge(table, err));
+    TRY(check_formats(table, err));
     return check_lake(cluster, table, err);
 }
