@@ -29,5 +29,7 @@ void *mem_alloc(size_t size);
 void *mem_zalloc(size_t size);
 void *mem_realloc(void *ptr, size_t size);
 void mem_free(void *ptr);
+/* Gives what was freed back to the system, which malloc by itself keeps; some milliseconds. For after large work. */
+void mem_trim(void);
 
 #endif

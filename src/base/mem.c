@@ -1,5 +1,6 @@
 #include "base/base.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -42,4 +43,9 @@ void *mem_realloc(void *ptr, size_t size)
 void mem_free(void *ptr)
 {
     free(ptr);
+}
+
+void mem_trim(void)
+{
+    (void)malloc_trim(0);
 }

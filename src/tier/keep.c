@@ -141,11 +141,12 @@ static enum err_code compact_one(struct look *look, bool full, bool *none, struc
     struct paimon_compaction *compaction = NULL;
     struct paimon_committed committed;
     int64_t begun_ns = os_mono_ns(os);
+    uint64_t input_bytes = 0;
     TRY_OR_FAIL(paimon_compaction_pick(look->source.lake, &options, &compaction, err));
     *none = !compaction;
     if (*none)
         goto fail;
-    uint64_t input_bytes = paimon_compaction_input_bytes(compaction);
+    input_bytes = paimon_compaction_input_bytes(compaction);
     TRY_OR_FAIL(paimon_compaction_run(compaction, err));
     os_step(os, "keep.written");
     TRY_OR_FAIL(paimon_compaction_commit(compaction, &committed, err));
@@ -155,6 +156,8 @@ static enum err_code compact_one(struct look *look, bool full, bool *none, struc
     tell_compacted(look, input_bytes, &committed, begun_ns);
 fail:
     paimon_compaction_destroy(compaction);
+    if (input_bytes > TIER_TRIM_BYTES)
+        mem_trim();
     return code;
 }
 

@@ -167,5 +167,7 @@ enum err_code round_run(struct worker *worker, const struct job *job, struct rep
     paimon_round_destroy(round.files);
     source_close(&round.source);
     arena_deinit(&round.arena);
+    if (round.bytes > TIER_TRIM_BYTES)
+        mem_trim();
     return code;
 }
