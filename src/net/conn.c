@@ -278,7 +278,7 @@ static void adopted(struct task *task)
         conn->next->at = &conn->next;
     home->conns = conn;
     conn->active_ns = loop_now_ns(home->loop);
-    if (home->net->stopping || watch_start(home->loop, &conn->watch, OS_READABLE, NULL) != OK) {
+    if (net_stopping(home->net) || watch_start(home->loop, &conn->watch, OS_READABLE, NULL) != OK) {
         net_conn_close(conn);
         return;
     }

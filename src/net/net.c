@@ -1,10 +1,15 @@
 #include "net/net_int.h"
 
+bool net_stopping(const struct net *net)
+{
+    return __atomic_load_n(&net->stopping, __ATOMIC_RELAXED);
+}
+
 bool net_conn_opened(struct net *net)
 {
     os_mutex_lock(&net->mutex);
-    bool room = !net->stopping && net->conn_count < net->options.connections_max;
-    net->conn_count += room;
+    bool room = !net_stopping(net) && net->conn_count < net->options.connections_max;
+    __atomic_store_n(&net->conn_count, net->conn_count + room, __ATOMIC_RELAXED);
     os_mutex_unlock(&net->mutex);
     return room;
 }
@@ -13,7 +18,7 @@ void net_conn_gone(struct net *net)
 {
     os_mutex_lock(&net->mutex);
     ASSERT(net->conn_count > 0);
-    net->conn_count--;
+    __atomic_store_n(&net->conn_count, net->conn_count - 1, __ATOMIC_RELAXED);
     os_cond_broadcast(&net->drained);
     os_mutex_unlock(&net->mutex);
 }
@@ -105,7 +110,7 @@ enum err_code net_listen(struct net *net, const char *host, uint16_t port, void 
 
 enum err_code net_adopt(struct net *net, struct os_socket *socket, void *tag, struct err *err)
 {
-    if (net->stopping)
+    if (net_stopping(net))
         return err_set(err, ERR_SHUTTING_DOWN, "no new connections: the server is stopping");
     conn_start(net, socket, tag, "internal");
     return OK;
@@ -180,7 +185,7 @@ static void wait_drained(struct net *net, int64_t deadline_ns)
 void net_stop(struct net *net, int64_t wait_ms)
 {
     os_mutex_lock(&net->mutex);
-    net->stopping = true;
+    __atomic_store_n(&net->stopping, true, __ATOMIC_RELAXED);
     os_mutex_unlock(&net->mutex);
     for (size_t i = 0; i < net->listeners.len; i++) {
         struct listener *listener = net->listeners.ptr[i];

@@ -23,7 +23,7 @@ struct net {
     struct net_loop *loops;
     struct metric *bytes_in, *bytes_out;
     VEC(struct listener *) listeners;
-    struct os_mutex mutex; /* guards the counts below */
+    struct os_mutex mutex; /* guards changes of the count and of stopping, which are read without it too */
     struct os_cond drained;
     unsigned conn_count; /* open connections */
     unsigned next_loop;
@@ -64,6 +64,7 @@ struct net_conn {
 void conn_start(struct net *net, struct os_socket *socket, void *tag, const char *peer);
 /* Stops reading; closes once nothing is left to write. Loop thread. */
 void conn_drain(struct net_conn *conn);
+bool net_stopping(const struct net *net);
 /* Bookkeeping of open connections. */
 bool net_conn_opened(struct net *net);
 void net_conn_gone(struct net *net);
