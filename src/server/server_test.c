@@ -1,9 +1,8 @@
 /* The server as a whole, over its sockets. */
 #include "server/server.h"
 
-#include "lib/captured.h"
 #include "lib/raw_client.h"
-#include "lib/test.h"
+#include "lib/server_bed.h"
 
 static struct err err;
 
@@ -19,56 +18,12 @@ static struct err err;
         "security.sasl.plain.jaas.config=org.apache.fluss.security.auth.sasl.plain.PlainLoginModule required " \
         "user_admin=\"admin-secret\" user_alice=\"alice-secret\";"
 
-struct bed {
-    struct conf *conf;
-    struct trace trace;
-    struct server *server;
-    struct buf addresses;
-};
-
-/* With these options beside the usual ones, up to NULL. */
-static enum err_code bed_start_or_not(struct bed *bed, const char *const *options)
-{
-    *bed = (struct bed){.conf = conf_create()};
-    trace_init(&bed->trace, test_captured_os(), TRACE_DEBUG);
-    MUST(conf_set(bed->conf, CONF_FROM_FLAG, SLICE("data.dir"), slice_str(test_dir()), "test", &err));
-    MUST(conf_set(bed->conf, CONF_FROM_FLAG, SLICE("bind.listeners"), SLICE("FLUSS://127.0.0.1:0"), "test", &err));
-    MUST(conf_set(bed->conf, CONF_FROM_FLAG, SLICE("weir.http.listen"), SLICE("127.0.0.1:0"), "test", &err));
-    MUST(conf_set(bed->conf, CONF_FROM_FLAG, SLICE("weir.tier.enabled"), SLICE("false"), "test", &err));
-    for (; options && *options; options++)
-        MUST(conf_set_assignment(bed->conf, slice_str(*options), &err));
-    MUST(conf_check(bed->conf, &err));
-    return server_start(os_real(), bed->conf, &bed->trace, &bed->server, &err);
-}
-
-static void bed_start(struct bed *bed, const char *const *options)
-{
-    MUST(bed_start_or_not(bed, options));
-    server_addresses(bed->server, &bed->addresses);
-}
-
-static void bed_stop(struct bed *bed)
-{
-    server_stop(bed->server);
-    conf_destroy(bed->conf);
-    buf_deinit(&bed->addresses);
-}
-
-static uint16_t port_of(struct bed *bed, const char *listener)
-{
-    char want[64];
-    snprintf(want, sizeof want, "%s=127.0.0.1:", listener);
-    const char *at = strstr(buf_cstr(&bed->addresses), want);
-    assert_non_null(at);
-    return (uint16_t)strtoul(at + strlen(want), NULL, 10);
-}
-
 /* One request to the HTTP listener; the whole answer. */
-static void http_get(struct bed *bed, const char *path, struct buf *out)
+static void http_get(struct server_bed *bed, const char *path, struct buf *out)
 {
     struct raw raw;
     struct buf request = {0};
-    raw_dial(&raw, port_of(bed, "HTTP"));
+    raw_dial(&raw, server_bed_port(bed, "HTTP"));
     buf_printf(&request, "GET %s HTTP/1.1\r\nHost: weir\r\nConnection: close\r\n\r\n", path);
     raw_send_bytes(&raw, buf_view(&request));
     raw_receive_rest(&raw, out);
@@ -76,7 +31,7 @@ static void http_get(struct bed *bed, const char *path, struct buf *out)
     raw_close(&raw);
 }
 
-static void expect_metric(struct bed *bed, const char *line)
+static void expect_metric(struct server_bed *bed, const char *line)
 {
     struct buf out = {0};
     http_get(bed, "/metrics", &out);
@@ -134,56 +89,56 @@ static void send_long_poll(struct raw *raw, int64_t table_id)
 static void every_listener_is_told_and_answers(void **state)
 {
     (void)state;
-    struct bed bed;
+    struct server_bed bed;
     struct raw raw;
     struct buf out = {0};
     const char *const options[] = {"bind.listeners=FLUSS://127.0.0.1:0,OTHER://127.0.0.1:0", NULL};
-    bed_start(&bed, options);
+    server_bed_start(&bed, options);
     static const char *const names[] = {"FLUSS", "OTHER"};
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        raw_dial(&raw, port_of(&bed, names[i]));
+        raw_dial(&raw, server_bed_port(&bed, names[i]));
         MUST(database_exists(&raw));
         raw_close(&raw);
     }
     http_get(&bed, "/readyz", &out);
     assert_true(slice_ends_with(buf_view(&out), SLICE("ready\n")));
     buf_deinit(&out);
-    bed_stop(&bed);
+    server_bed_stop(&bed);
 }
 
 static void http_can_be_left_away(void **state)
 {
     (void)state;
-    struct bed bed;
+    struct server_bed bed;
     const char *const options[] = {"weir.http.listen=", NULL};
-    bed_start(&bed, options);
+    server_bed_start(&bed, options);
     assert_null(strstr(buf_cstr(&bed.addresses), "HTTP"));
-    bed_stop(&bed);
+    server_bed_stop(&bed);
 }
 
 static void a_taken_http_port_is_refused_by_its_name(void **state)
 {
     (void)state;
-    struct bed first, second;
+    struct server_bed first, second;
     char option[64];
     const char *const options[] = {option, NULL};
-    bed_start(&first, NULL);
-    snprintf(option, sizeof option, "weir.http.listen=127.0.0.1:%u", port_of(&first, "HTTP"));
-    MUST_FAIL(ERR_PORT_TAKEN, bed_start_or_not(&second, options));
+    server_bed_start(&first, NULL);
+    snprintf(option, sizeof option, "weir.http.listen=127.0.0.1:%u", server_bed_port(&first, "HTTP"));
+    MUST_FAIL(ERR_PORT_TAKEN, server_bed_try(&second, options, &err));
     assert_non_null(strstr(err.text, "weir.http.listen"));
     conf_destroy(second.conf);
-    bed_stop(&first);
+    server_bed_stop(&first);
 }
 
 static void requests_and_tables_are_counted(void **state)
 {
     (void)state;
-    struct bed bed;
+    struct server_bed bed;
     struct raw raw;
     struct wire_get_table_info_request get = {.table_path = {SLICE("fluss"), SLICE("none")}};
     struct wire_get_table_info_response info;
-    bed_start(&bed, NULL);
-    raw_dial(&raw, port_of(&bed, "FLUSS"));
+    server_bed_start(&bed, NULL);
+    raw_dial(&raw, server_bed_port(&bed, "FLUSS"));
     create_table(&raw, "t");
     MUST_FAIL(ERR_TABLE_NOT_EXIST, raw_call(&raw, WIRE_GET_TABLE_INFO, &get, &info, &err));
     expect_metric(&bed, "\nfluss_tabletserver_request_totalTimeMs_count{request=\"createTable\"} 1\n");
@@ -203,17 +158,17 @@ static void requests_and_tables_are_counted(void **state)
     assert_null(strstr(buf_cstr(&out), "errorsPerSecond{request=\"getTableInfo\"} 0.000\n"));
     buf_deinit(&out);
     raw_close(&raw);
-    bed_stop(&bed);
+    server_bed_stop(&bed);
 }
 
 static void a_sasl_listener_serves_nobody_before_the_login(void **state)
 {
     (void)state;
-    struct bed bed;
+    struct server_bed bed;
     struct raw raw;
     const char *const options[] = {SASL_OPTIONS, NULL};
-    bed_start(&bed, options);
-    raw_dial(&raw, port_of(&bed, "CLIENT"));
+    server_bed_start(&bed, options);
+    raw_dial(&raw, server_bed_port(&bed, "CLIENT"));
     struct wire_api_versions_request ask = {.client_software_name = SLICE("test"),
                                             .client_software_version = SLICE("1")};
     struct wire_api_versions_response versions;
@@ -234,39 +189,39 @@ static void a_sasl_listener_serves_nobody_before_the_login(void **state)
     MUST(authenticate(&raw, "PLAIN", SLICE(""))); /* the Rust client echoes a challenge */
     MUST(database_exists(&raw));
     raw_close(&raw);
-    raw_dial(&raw, port_of(&bed, "CLIENT")); /* the login was that connection's */
+    raw_dial(&raw, server_bed_port(&bed, "CLIENT")); /* the login was that connection's */
     MUST_FAIL(ERR_AUTHENTICATE_EXCEPTION, database_exists(&raw));
     raw_close(&raw);
-    bed_stop(&bed);
+    server_bed_stop(&bed);
 }
 
 static void a_plaintext_listener_knows_no_login(void **state)
 {
     (void)state;
-    struct bed bed;
+    struct server_bed bed;
     struct raw raw;
     const char *const options[] = {SASL_OPTIONS, NULL};
-    bed_start(&bed, options);
-    raw_dial(&raw, port_of(&bed, "FLUSS"));
+    server_bed_start(&bed, options);
+    raw_dial(&raw, server_bed_port(&bed, "FLUSS"));
     MUST(database_exists(&raw));
     MUST(authenticate(&raw, "PLAINTEXT", SLICE("")));
     MUST_FAIL(ERR_AUTHENTICATE_EXCEPTION, authenticate(&raw, "PLAIN", SLICE("\0admin\0admin-secret")));
     MUST(database_exists(&raw));
     raw_close(&raw);
-    bed_stop(&bed);
+    server_bed_stop(&bed);
 }
 
 static void secrets_are_in_no_answer_and_no_trace(void **state)
 {
     (void)state;
-    struct bed bed;
+    struct server_bed bed;
     struct raw raw;
     struct buf traced = {0};
     const char *const options[] = {SASL_OPTIONS, NULL};
     test_captured_take(&traced);
     buf_reset(&traced);
-    bed_start(&bed, options);
-    raw_dial(&raw, port_of(&bed, "CLIENT"));
+    server_bed_start(&bed, options);
+    raw_dial(&raw, server_bed_port(&bed, "CLIENT"));
     static const struct slice tokens[] = {SLICE("\0admin\0my-secret"), SLICE("my-secret"), SLICE("\0my-secret\0x")};
     for (size_t i = 0; i < ARRAY_LEN(tokens); i++) {
         MUST_FAIL(ERR_AUTHENTICATE_EXCEPTION, authenticate(&raw, "PLAIN", tokens[i]));
@@ -279,7 +234,7 @@ static void secrets_are_in_no_answer_and_no_trace(void **state)
     assert_null(strstr(err.text, "secret"));
     MUST(authenticate(&raw, "PLAIN", SLICE("\0alice\0alice-secret")));
     raw_close(&raw);
-    bed_stop(&bed);
+    server_bed_stop(&bed);
     test_captured_take(&traced);
     assert_non_null(strstr(buf_cstr(&traced), "login_refused"));
     assert_non_null(strstr(buf_cstr(&traced), "user=alice"));
@@ -290,22 +245,22 @@ static void secrets_are_in_no_answer_and_no_trace(void **state)
 static void a_stop_ends_long_polls_and_silent_connections_at_once(void **state)
 {
     (void)state;
-    struct bed bed;
+    struct server_bed bed;
     struct raw polls[8], silent[8];
-    bed_start(&bed, NULL);
-    raw_dial(&silent[0], port_of(&bed, "FLUSS"));
+    server_bed_start(&bed, NULL);
+    raw_dial(&silent[0], server_bed_port(&bed, "FLUSS"));
     int64_t table_id = create_table(&silent[0], "t");
     raw_send_bytes(&silent[0], SLICE("\0\0\1")); /* half a length */
     for (size_t i = 1; i < ARRAY_LEN(silent); i++)
-        raw_dial(&silent[i], port_of(&bed, "FLUSS"));
+        raw_dial(&silent[i], server_bed_port(&bed, "FLUSS"));
     for (size_t i = 0; i < ARRAY_LEN(polls); i++) {
-        raw_dial(&polls[i], port_of(&bed, "FLUSS"));
+        raw_dial(&polls[i], server_bed_port(&bed, "FLUSS"));
         MUST(database_exists(&polls[i]));
         send_long_poll(&polls[i], table_id);
     }
     os_sleep_ns(os_real(), 50000000);
     int64_t begun_ns = os_mono_ns(os_real());
-    bed_stop(&bed);
+    server_bed_stop(&bed);
     assert_true(os_mono_ns(os_real()) - begun_ns < 2500000000);
     for (size_t i = 0; i < ARRAY_LEN(polls); i++) {
         struct wire_fetch_log_response response;

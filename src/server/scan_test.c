@@ -1,0 +1,190 @@
+/* SCAN_KV and the limits that options set for it, over a socket. */
+#include "format/batch/batch.h"
+#include "format/row/row.h"
+#include "server/server.h"
+
+#include "lib/raw_client.h"
+#include "lib/server_bed.h"
+
+static struct err err;
+
+#define TABLE_JSON                                                                                \
+    "{\"version\":1,\"schema\":{\"version\":1,\"columns\":["                                      \
+    "{\"name\":\"id\",\"data_type\":{\"type\":\"INTEGER\",\"nullable\":false},\"id\":0},"         \
+    "{\"name\":\"name\",\"data_type\":{\"type\":\"STRING\"},\"id\":1}],\"primary_key\":[\"id\"]," \
+    "\"highest_field_id\":1},\"partition_key\":[],\"bucket_key\":[\"id\"],\"bucket_count\":1,"    \
+    "\"properties\":{},\"custom_properties\":{}}"
+
+#define ROWS 200
+#define NAME "a name of some twenty bytes"
+
+static struct wire_bytes records_of(struct arena *arena, const struct table_descriptor *table)
+{
+    struct kv_batch_builder builder;
+    struct buf out = {0}, row = {0};
+    kv_batch_builder_init(&builder, 1);
+    for (int i = 0; i < ROWS; i++) {
+        uint8_t key[1] = {(uint8_t)(i + 1)};
+        struct datum values[2] = {{.i64 = i + 1}, {.bytes = SLICE(NAME)}};
+        buf_reset(&row);
+        MUST(row_encode(ROW_COMPACTED, row_type(arena, &table->schema), values, &row, &err));
+        MUST(kv_batch_builder_put(&builder, slice_of(key, 1), buf_view(&row), &err));
+    }
+    kv_batch_builder_finish(&builder, -1, -1, &out);
+    kv_batch_builder_deinit(&builder);
+    struct slice bytes = arena_dup(arena, buf_view(&out));
+    buf_deinit(&out);
+    buf_deinit(&row);
+    return wire_bytes_of(bytes);
+}
+
+/* A table with ROWS rows in its only bucket. */
+static int64_t table_make(struct raw *raw)
+{
+    struct arena arena = {0};
+    struct table_descriptor table;
+    struct wire_create_table_request create = {.table_path = {SLICE("fluss"), SLICE("t")},
+                                               .table_json = SLICE(TABLE_JSON)};
+    struct wire_create_table_response created;
+    struct wire_get_table_info_request get = {.table_path = create.table_path};
+    struct wire_get_table_info_response info;
+    MUST(table_descriptor_from_json(&arena, create.table_json, &table, &err));
+    MUST(raw_call(raw, WIRE_CREATE_TABLE, &create, &created, &err));
+    MUST(raw_call(raw, WIRE_GET_TABLE_INFO, &get, &info, &err));
+    int64_t table_id = info.table_id;
+    struct wire_pb_put_kv_req_for_bucket bucket = {.records = records_of(&arena, &table)};
+    struct wire_put_kv_request put = {
+        .acks = -1, .table_id = table_id, .timeout_ms = 10000, .buckets_req = &bucket, .buckets_req_count = 1};
+    struct wire_put_kv_response answer;
+    MUST(raw_call(raw, WIRE_PUT_KV, &put, &answer, &err));
+    assert_false(answer.buckets_resp[0].has_error_code);
+    arena_deinit(&arena);
+    return table_id;
+}
+
+/* The bucket's error is given like the call's. */
+static enum err_code scan_open(struct raw *raw, int64_t table_id, int32_t bytes, struct wire_scan_kv_response *response)
+{
+    struct wire_pb_scan_req_for_bucket bucket = {.table_id = table_id};
+    struct wire_scan_kv_request request = {
+        .bucket_scan_req = &bucket, .has_call_seq_id = true, .batch_size_bytes = bytes, .has_batch_size_bytes = true};
+    *response = (struct wire_scan_kv_response){0};
+    MUST(raw_call(raw, WIRE_SCAN_KV, &request, response, &err));
+    return response->has_error_code ? err_from_wire(response->error_code) : OK;
+}
+
+static enum err_code scan_next(struct raw *raw, struct slice id, int32_t call, int32_t bytes,
+                               struct wire_scan_kv_response *response)
+{
+    struct wire_scan_kv_request request = {.scanner_id = id,
+                                           .has_scanner_id = true,
+                                           .call_seq_id = call,
+                                           .has_call_seq_id = true,
+                                           .batch_size_bytes = bytes,
+                                           .has_batch_size_bytes = true};
+    *response = (struct wire_scan_kv_response){0};
+    MUST(raw_call(raw, WIRE_SCAN_KV, &request, response, &err));
+    return response->has_error_code ? err_from_wire(response->error_code) : OK;
+}
+
+struct scan_bed {
+    struct server_bed server;
+    struct raw raw;
+    int64_t table_id;
+};
+
+static void scan_bed_start(struct scan_bed *bed, const char *option)
+{
+    const char *const options[] = {option, NULL};
+    server_bed_start(&bed->server, options);
+    raw_dial(&bed->raw, server_bed_port(&bed->server, "FLUSS"));
+    bed->table_id = table_make(&bed->raw);
+}
+
+static void scan_bed_stop(struct scan_bed *bed)
+{
+    raw_close(&bed->raw);
+    server_bed_stop(&bed->server);
+}
+
+static void a_scan_goes_on_by_its_id_until_all_rows_came(void **state)
+{
+    (void)state;
+    struct scan_bed bed;
+    struct wire_scan_kv_response response;
+    char id[64];
+    int calls = 1;
+    scan_bed_start(&bed, NULL);
+    MUST(scan_open(&bed.raw, bed.table_id, 100, &response));
+    size_t bytes = response.records.bytes.len;
+    assert_true(response.has_more_results);
+    while (response.has_more_results) {
+        snprintf(id, sizeof id, "%.*s", SLICE_ARGS(response.scanner_id));
+        MUST(scan_next(&bed.raw, slice_str(id), calls++, 100, &response));
+        bytes += response.has_records ? response.records.bytes.len : 0;
+    }
+    assert_true(calls > 2 && bytes > ROWS * strlen(NAME));
+    MUST_FAIL(ERR_UNKNOWN_SCANNER_ID, scan_next(&bed.raw, slice_str(id), calls, 100, &response));
+    scan_bed_stop(&bed);
+}
+
+static void a_bucket_has_as_many_scans_as_the_option_says(void **state)
+{
+    (void)state;
+    struct scan_bed bed;
+    struct wire_scan_kv_response response;
+    scan_bed_start(&bed, "kv.scanner.max-per-bucket=2");
+    MUST(scan_open(&bed.raw, bed.table_id, 100, &response));
+    MUST(scan_open(&bed.raw, bed.table_id, 100, &response));
+    MUST_FAIL(ERR_TOO_MANY_SCANNERS, scan_open(&bed.raw, bed.table_id, 100, &response));
+    raw_close(&bed.raw); /* ends its scans */
+    raw_dial(&bed.raw, server_bed_port(&bed.server, "FLUSS"));
+    enum err_code code = ERR_TOO_MANY_SCANNERS;
+    for (int i = 0; i < 1000 && code == ERR_TOO_MANY_SCANNERS; i++) {
+        os_sleep_ns(os_real(), 1000000);
+        code = scan_open(&bed.raw, bed.table_id, 100, &response);
+    }
+    MUST(code);
+    scan_bed_stop(&bed);
+}
+
+static void a_server_has_as_many_scans_as_the_option_says(void **state)
+{
+    (void)state;
+    struct scan_bed bed;
+    struct wire_scan_kv_response response;
+    scan_bed_start(&bed, "kv.scanner.max-per-server=1");
+    MUST(scan_open(&bed.raw, bed.table_id, 100, &response));
+    MUST_FAIL(ERR_TOO_MANY_SCANNERS, scan_open(&bed.raw, bed.table_id, 100, &response));
+    scan_bed_stop(&bed);
+}
+
+static void a_scan_that_nobody_continues_is_ended(void **state)
+{
+    (void)state;
+    struct scan_bed bed;
+    struct wire_scan_kv_response response, other;
+    char id[64];
+    scan_bed_start(&bed, "kv.scanner.ttl=1 s");
+    MUST(scan_open(&bed.raw, bed.table_id, 100, &response));
+    snprintf(id, sizeof id, "%.*s", SLICE_ARGS(response.scanner_id));
+    os_sleep_ns(os_real(), 1100000000);
+    MUST(scan_open(&bed.raw, bed.table_id, 100, &other)); /* the next one clears up */
+    MUST_FAIL(ERR_UNKNOWN_SCANNER_ID, scan_next(&bed.raw, slice_str(id), 1, 100, &response));
+    scan_bed_stop(&bed);
+}
+
+static void a_step_is_no_longer_than_the_option_says(void **state)
+{
+    (void)state;
+    struct scan_bed bed;
+    struct wire_scan_kv_response response;
+    scan_bed_start(&bed, "kv.scanner.max-batch-size=4kb");
+    MUST(scan_open(&bed.raw, bed.table_id, INT32_MAX, &response));
+    assert_true(response.records.bytes.len > 3000 && response.records.bytes.len <= 4096 && response.has_more_results);
+    scan_bed_stop(&bed);
+}
+
+TESTS("server.scan", TEST(a_scan_goes_on_by_its_id_until_all_rows_came),
+      TEST(a_bucket_has_as_many_scans_as_the_option_says), TEST(a_server_has_as_many_scans_as_the_option_says),
+      TEST(a_scan_that_nobody_continues_is_ended), TEST(a_step_is_no_longer_than_the_option_says))
