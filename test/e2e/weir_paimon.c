@@ -326,6 +326,130 @@ static enum err_code sweep(struct os *os, char **argv, struct err *err)
     return OK;
 }
 
+/* ---- bench ---- */
+
+#define BENCH_ROWS 10000
+#define BENCH_TABLE                                                                                              \
+    "{\"version\":1,\"schema\":{\"version\":1,\"columns\":[{\"name\":\"id\",\"data_type\":{\"type\":\"BIGINT\"," \
+    "\"nullable\":false}},{\"name\":\"n\",\"data_type\":{\"type\":\"INTEGER\"}},{\"name\":\"d\",\"data_type\":{" \
+    "\"type\":\"DOUBLE\"}},{\"name\":\"s\",\"data_type\":{\"type\":\"STRING\"}}],\"primary_key\":[\"id\"]},"     \
+    "\"partition_key\":[],\"bucket_key\":[\"id\"],\"bucket_count\":1,\"properties\":{},\"custom_properties\":{}}"
+
+struct bench {
+    struct os *os;
+    struct arena arena;
+    struct table_descriptor descriptor;
+    struct paimon_table *table;
+    int64_t spent_ns;
+};
+
+static void bench_fill(struct column_builder *builders, int64_t key)
+{
+    struct err err;
+    char text[80];
+    uint64_t x = (uint64_t)key * 0x9e3779b97f4a7c15u;
+    snprintf(text, sizeof text, "%016llx row %-20lld and some more words of text", (unsigned long long)x,
+             (long long)key);
+    struct datum row[4] = {
+        {.i64 = key}, {.i64 = (int32_t)(x >> 40)}, {.f64 = (double)(x >> 20) / 3}, {.bytes = slice_of(text, 64)}};
+    for (int c = 0; c < 4; c++)
+        if (column_builder_append(&builders[c], &row[c], &err) != OK)
+            abort();
+}
+
+/* The keys from, from + step, ... : only what the lake does with them is counted. */
+static enum err_code bench_batch(struct bench *b, struct paimon_bucket *bucket, int64_t from, int64_t step,
+                                 struct err *err)
+{
+    struct column_builder builders[4];
+    struct column views[4];
+    enum err_code code = OK;
+    for (int c = 0; c < 4; c++)
+        column_builder_init(&builders[c], b->descriptor.schema.columns[c].type);
+    for (int64_t i = 0; i < BENCH_ROWS; i++)
+        bench_fill(builders, (from + i) * step);
+    for (int c = 0; c < 4; c++)
+        column_builder_view(&builders[c], &b->arena, &views[c]);
+    int64_t before = os_cpu_ns(b->os);
+    for (uint32_t i = 0; i < BENCH_ROWS && code == OK; i++) {
+        struct paimon_change change = {PAIMON_INSERT, from + i, 0, from + i, 1};
+        code = paimon_bucket_change(bucket, &change, views, i, err);
+    }
+    b->spent_ns += os_cpu_ns(b->os) - before;
+    for (int c = 0; c < 4; c++)
+        column_builder_deinit(&builders[c]);
+    return code;
+}
+
+static enum err_code bench_round(struct bench *b, int64_t rows, int64_t step, struct err *err)
+{
+    struct paimon_round *round;
+    struct paimon_bucket *bucket;
+    struct paimon_committed committed;
+    struct paimon_round_options options = {.columns = b->descriptor.schema.columns, .column_count = 4};
+    b->spent_ns = 0;
+    TRY(paimon_round_begin(b->table, &options, &round, err));
+    enum err_code code = paimon_round_bucket(round, NULL, 0, &bucket, err);
+    for (int64_t at = 0; at < rows / step && code == OK; at += BENCH_ROWS)
+        code = bench_batch(b, bucket, at, step, err);
+    int64_t before = os_cpu_ns(b->os);
+    if (code == OK)
+        code = paimon_round_commit(round, NULL, &committed, err);
+    paimon_round_destroy(round);
+    b->spent_ns += os_cpu_ns(b->os) - before;
+    printf("round of %-10lld %.2f s\n", (long long)(rows / step), (double)b->spent_ns / 1e9);
+    return code;
+}
+
+static enum err_code bench_scan(struct bench *b, int64_t *rows, struct err *err)
+{
+    struct paimon_scan *scan;
+    struct column columns[4];
+    int64_t earliest, latest, before = os_cpu_ns(b->os);
+    uint32_t got = 1;
+    TRY(paimon_snapshot_range(b->table, &earliest, &latest, err));
+    struct paimon_scan_options options = {
+        .snapshot_id = latest, .bucket = -1, .columns = b->descriptor.schema.columns, .column_count = 4};
+    TRY(paimon_scan_open(b->table, &options, &scan, err));
+    enum err_code code = OK;
+    for (*rows = 0; got && code == OK; *rows += got)
+        code = paimon_scan_next(scan, columns, &got, err);
+    paimon_scan_close(scan);
+    printf("scan of %-11lld %.2f s\n", (long long)*rows, (double)(os_cpu_ns(b->os) - before) / 1e9);
+    return code;
+}
+
+static enum err_code bench_compact(struct bench *b, struct err *err)
+{
+    int64_t before = os_cpu_ns(b->os);
+    bool did;
+    TRY(compact_once(b->table, true, &did, err));
+    printf("compaction          %.2f s\n", (double)(os_cpu_ns(b->os) - before) / 1e9);
+    return OK;
+}
+
+static enum err_code bench(struct os *os, char **argv, struct err *err)
+{
+    struct bench b = {.os = os};
+    struct paimon_place place = {slice_str(argv[0]), SLICE("bench"), SLICE("t")};
+    int64_t rows = atoll(argv[1]), seen;
+    enum err_code code;
+    TRY_OR_FAIL(table_descriptor_from_json(&b.arena, SLICE(BENCH_TABLE), &b.descriptor, err));
+    TRY_OR_FAIL(table_descriptor_normalize(&b.arena, &b.descriptor, err));
+    TRY_OR_FAIL(paimon_table_create(os, &place, &b.descriptor, PAIMON_MUST_BE_EMPTY, err));
+    TRY_OR_FAIL(paimon_table_open(os, &place, &b.table, err));
+    TRY_OR_FAIL(bench_round(&b, rows, 1, err));
+    TRY_OR_FAIL(bench_scan(&b, &seen, err));
+    TRY_OR_FAIL(bench_round(&b, rows, 10, err));
+    TRY_OR_FAIL(bench_scan(&b, &seen, err));
+    TRY_OR_FAIL(bench_compact(&b, err));
+    TRY_OR_FAIL(bench_scan(&b, &seen, err));
+fail:
+    paimon_table_close(b.table);
+    arena_deinit(&b.arena);
+    return code;
+}
+
 int main(int argc, char **argv)
 {
     struct err err;
@@ -343,6 +467,8 @@ int main(int argc, char **argv)
         code = compact(os, argc - 2, argv + 2, &err);
     else if (strcmp(verb, "expire") == 0 && argc == 6)
         code = expire(os, argv + 2, &err);
+    else if (strcmp(verb, "bench") == 0 && argc == 4)
+        code = bench(os, argv + 2, &err);
     else if (strcmp(verb, "sweep") == 0 && argc == 3)
         code = sweep(os, argv + 2, &err);
     if (code != OK)

@@ -83,7 +83,7 @@ static enum err_code block_write(struct paimon_round *r, struct block *block, st
     enum err_code code = data_files_write(files, views, block->row_count, err);
     block_reset(r, block);
     arena_deinit(&arena);
-    return code;
+    return code == OK ? round_bound_memory(r, err) : code;
 }
 
 /* ---- the bucket ---- */
@@ -138,7 +138,7 @@ enum err_code paimon_bucket_change(struct paimon_bucket *b, const struct paimon_
     struct paimon_round *r = b->round;
     int64_t sequence = b->sequence_base + change->position;
     bool same;
-    ASSERT(r->layout.key_count);
+    ASSERT(r->layout.key_count && !b->is_ended);
     TRY(compare_key(b, change, columns, i, &same, err));
     if (same) {
         block_drop_last(r, &b->rows);
@@ -152,8 +152,5 @@ enum err_code paimon_bucket_change(struct paimon_bucket *b, const struct paimon_
     if (!r->file_options.changelog)
         return OK;
     block_add(r, &b->changes, change, sequence, columns, i);
-    if (!block_is_full(r, &b->changes))
-        return OK;
-    TRY(block_write(r, &b->changes, &b->changelog, err));
-    return round_bound_memory(r, err);
+    return block_is_full(r, &b->changes) ? block_write(r, &b->changes, &b->changelog, err) : OK;
 }

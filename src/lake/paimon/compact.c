@@ -247,7 +247,7 @@ enum err_code paimon_compaction_run(struct paimon_compaction *c, struct err *err
                                     .arena = &c->arena};
     for (size_t i = 0; i < c->groups.len; i++)
         TRY(write_group(c, &c->groups.ptr[i], err));
-    return OK;
+    return c->output.done.len ? data_files_sync_names(&c->output, err) : OK;
 }
 
 /* ---- the commit ---- */

@@ -3,7 +3,7 @@
  *   bucket-B/data-UUID-N.parquet         level 0: a round's last change per key; append: rows in order
  *   bucket-B/changelog-UUID-N.parquet    all changes of a round
  *
- * A file is on disk, and so is its name, before anything names it. */
+ * A file is on disk, and so is its name in the directory, before anything names it. */
 #include "format/row/row.h"
 #include "lake/paimon/write_int.h"
 
@@ -222,28 +222,24 @@ static void remove_file(struct data_files *files, struct slice name)
         (void)!file_remove(files->table->os, path.text, NULL);
 }
 
-/* So that what was removed is gone before the record of the round is. */
-static void sync_removal(struct data_files *files)
-{
-    struct path dir;
-    if (bucket_dir(files->table, files->partition, files->bucket, &dir, NULL) == OK)
-        (void)!os_dir_sync(files->table->os, dir.text, NULL);
-}
-
 enum err_code data_files_end(struct data_files *files, struct err *err)
 {
-    struct path dir, path;
     struct entry *entry;
     if (!files->file)
         return OK;
     TRY(parquet_writer_finish(files->writer, err));
     TRY(make_entry(files, &entry, err));
     TRY(os_file_sync(files->file, err));
-    TRY(file_path(files, files->name, &dir, &path, err));
-    TRY(os_dir_sync(files->table->os, dir.text, err));
     close_file(files);
     vec_push(&files->done, entry);
     return OK;
+}
+
+enum err_code data_files_sync_names(struct data_files *files, struct err *err)
+{
+    struct path dir;
+    TRY(bucket_dir(files->table, files->partition, files->bucket, &dir, err));
+    return os_dir_sync(files->table->os, dir.text, err);
 }
 
 void data_files_deinit(struct data_files *files, bool remove)
@@ -255,8 +251,8 @@ void data_files_deinit(struct data_files *files, bool remove)
     }
     for (size_t i = 0; remove && i < files->done.len; i++)
         remove_file(files, files->done.ptr[i]->name);
-    if (any)
-        sync_removal(files);
+    if (any) /* what was removed is gone before the record of the round is */
+        (void)!data_files_sync_names(files, NULL);
     vec_deinit(&files->done);
     buf_deinit(&files->min_key);
     buf_deinit(&files->max_key);

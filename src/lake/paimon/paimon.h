@@ -170,8 +170,8 @@ struct paimon_bucket; /* one bucket's files of a round */
 struct paimon_round_options {
     const struct schema_column *columns; /* of the Fluss table: what the rows given have; borrowed until the destroy */
     uint32_t column_count;
-    /* A directory of this tiering service alone. The round leaves its name there before it writes anything, so that
-     * paimon_sweep() finds what a killed round left. ptr NULL: no such record (tests). */
+    /* A directory of this tiering service alone, which is there. The round leaves its name there before it writes
+     * anything, so that paimon_sweep() finds what a killed round left. ptr NULL: no such record (tests). */
     struct slice rounds_dir;
     const char *commit_user; /* NULL: PAIMON_TIERING_USER */
 };
@@ -215,6 +215,10 @@ struct paimon_change {
  * of each key to the data files. errors: INTERNAL where the order is another. */
 MUST_CHECK enum err_code paimon_bucket_change(struct paimon_bucket *bucket, const struct paimon_change *change,
                                               const struct column *columns, uint32_t i, struct err *err);
+
+/* No more rows come for this bucket: its files are ended and its memory is given back. (The commit does it for all; a
+ * caller that goes bucket by bucket holds one at a time.) Twice is fine. */
+MUST_CHECK enum err_code paimon_bucket_end(struct paimon_bucket *bucket, struct err *err);
 
 struct paimon_committed {
     int64_t snapshot_id;

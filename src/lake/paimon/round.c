@@ -183,7 +183,7 @@ void round_system_view(const struct paimon_round *r, const struct buf system[SYS
 enum err_code paimon_bucket_append(struct paimon_bucket *bucket, const struct paimon_rows *rows, struct err *err)
 {
     struct paimon_round *r = bucket->round;
-    ASSERT(!r->layout.key_count);
+    ASSERT(!r->layout.key_count && !bucket->is_ended);
     if (rows->row_count == 0)
         return OK;
     struct column *views = mem_alloc(r->layout.column_count * sizeof *views);
@@ -199,12 +199,20 @@ enum err_code paimon_bucket_append(struct paimon_bucket *bucket, const struct pa
 
 /* ---- the end ---- */
 
-static enum err_code end_bucket(struct paimon_bucket *b, struct err *err)
+enum err_code paimon_bucket_end(struct paimon_bucket *b, struct err *err)
 {
+    if (b->is_ended)
+        return OK;
     if (b->round->layout.key_count)
         TRY(changes_flush(b, err));
     TRY(data_files_end(&b->data, err));
-    return data_files_end(&b->changelog, err);
+    TRY(data_files_end(&b->changelog, err));
+    if (b->data.done.len)
+        TRY(data_files_sync_names(&b->data, err));
+    if (b->round->layout.key_count)
+        changes_deinit(b);
+    b->is_ended = true;
+    return OK;
 }
 
 static void gather(struct paimon_round *r, struct commit *commit)
@@ -238,7 +246,7 @@ enum err_code paimon_round_commit(struct paimon_round *r, const struct propertie
     ASSERT(!r->is_over);
     r->is_over = true;
     for (size_t i = 0; i < r->buckets.len; i++)
-        TRY(end_bucket(r->buckets.ptr[i], err));
+        TRY(paimon_bucket_end(r->buckets.ptr[i], err));
     gather(r, &commit);
     enum err_code code = commit_run(&commit, committed, err);
     r->is_published = commit.published;
@@ -257,7 +265,7 @@ void paimon_round_destroy(struct paimon_round *r)
         struct paimon_bucket *b = r->buckets.ptr[i];
         data_files_deinit(&b->data, !r->is_published);
         data_files_deinit(&b->changelog, !r->is_published);
-        if (r->layout.key_count)
+        if (r->layout.key_count && !b->is_ended)
             changes_deinit(b);
     }
     /* Where nobody knows whether the snapshot is there, the record stays, and the next start looks. */

@@ -37,6 +37,7 @@ struct paimon_bucket {
     int64_t sequence_base;
     struct data_files data;
     struct data_files changelog;
+    bool is_ended;
     /* primary key */
     struct block rows;    /* the last change of each key */
     struct block changes; /* all */

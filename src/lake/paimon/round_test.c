@@ -254,6 +254,58 @@ static void a_round_can_be_taken_back(void **state)
     paimon_bed_deinit(&bed);
 }
 
+/* The server creates no such table yet, but the files of one are as Paimon wants them. */
+static void partitions_have_directories_and_sequences_of_their_own(void **state)
+{
+    (void)state;
+    static const char json[] =
+        "{\"version\":1,\"schema\":{\"version\":1,\"columns\":[{\"name\":\"id\",\"data_type\":{\"type\":"
+        "\"INTEGER\",\"nullable\":false}},{\"name\":\"d\",\"data_type\":{\"type\":\"DATE\",\"nullable\":false}}],"
+        "\"primary_key\":[\"id\",\"d\"]},\"partition_key\":[\"d\"],\"bucket_key\":[\"id\"],\"bucket_count\":1,"
+        "\"properties\":{},\"custom_properties\":{}}";
+    struct paimon_bed bed;
+    struct paimon_table *table;
+    struct paimon_round *round;
+    struct paimon_committed committed;
+    struct paimon_stat stat;
+    paimon_bed_init(&bed, 9, true, 1);
+    MUST(table_descriptor_from_json(&bed.arena, slice_str(json), &bed.descriptor, &err));
+    MUST(table_descriptor_normalize(&bed.arena, &bed.descriptor, &err));
+    MUST(bed_create(&bed, &err));
+    bed_open(&bed, &table);
+    MUST(bed_begin(&bed, table, &round, &err));
+    for (int32_t day = 0; day < 3; day++) {
+        struct datum partition = {.i64 = day};
+        struct paimon_bucket *bucket;
+        MUST(paimon_round_bucket(round, &partition, 0, &bucket, &err));
+        for (int32_t id = 0; id <= day; id++) {
+            struct column columns[2];
+            struct paimon_change change = {PAIMON_INSERT, id, 0, id, 1};
+            for (int c = 0; c < 2; c++)
+                columns[c] = (struct column){.type = bed.descriptor.schema.columns[c].type,
+                                             .length = 1,
+                                             .data = (uint8_t *)(c ? &day : &id),
+                                             .data_len = 4};
+            MUST(paimon_bucket_change(bucket, &change, columns, 0, &err));
+        }
+        MUST(paimon_bucket_end(bucket, &err));
+        MUST(paimon_bucket_end(bucket, &err));
+    }
+    MUST(paimon_round_commit(round, NULL, &committed, &err));
+    paimon_round_destroy(round);
+    assert_int_equal(committed.file_count, 6);
+    MUST(paimon_snapshot_stat(table, 1, &bed.arena, &stat, &err));
+    assert_int_equal(stat.bucket_count, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(stat.buckets[i].sequence_max, stat.buckets[i].row_count - 1);
+    struct path dir;
+    struct os_stat found;
+    MUST(path_set(&dir, &err, "%s/d=1970-01-03/bucket-0", TABLE_DIR(table)));
+    MUST(os_stat(bed.os, dir.text, &found, &err));
+    paimon_table_close(table);
+    paimon_bed_deinit(&bed);
+}
+
 static void refuses_what_does_not_belong_to_the_table(void **state)
 {
     (void)state;
@@ -381,14 +433,14 @@ static void stop_everywhere(bool keyed, enum ending ending, uint64_t stride)
 static void a_kill_at_any_step_leaves_a_whole_snapshot_and_nothing_else(void **state)
 {
     (void)state;
-    stop_everywhere(true, KILLED, 2);
-    stop_everywhere(false, KILLED, 5);
+    stop_everywhere(true, KILLED, 3);
+    stop_everywhere(false, KILLED, 11);
 }
 
 static void a_power_cut_at_any_step_too(void **state)
 {
     (void)state;
-    stop_everywhere(true, CRASHED, 1);
+    stop_everywhere(true, CRASHED, 2);
 }
 
 static void a_failed_sync_fails_the_round_or_comes_after_it(void **state)
@@ -441,6 +493,7 @@ static void a_full_disk_fails_the_round_and_takes_it_back(void **state)
 TESTS("paimon.round", TEST(rounds_follow_each_other),
       TEST(a_round_that_another_overtook_is_a_conflict_and_leaves_nothing),
       TEST(compactions_and_rounds_pass_each_other), TEST(a_compaction_whose_files_are_gone_is_a_conflict),
-      TEST(a_round_can_be_taken_back), TEST(refuses_what_does_not_belong_to_the_table),
+      TEST(a_round_can_be_taken_back), TEST(partitions_have_directories_and_sequences_of_their_own),
+      TEST(refuses_what_does_not_belong_to_the_table),
       TEST(a_kill_at_any_step_leaves_a_whole_snapshot_and_nothing_else), TEST(a_power_cut_at_any_step_too),
       TEST(a_failed_sync_fails_the_round_or_comes_after_it), TEST(a_full_disk_fails_the_round_and_takes_it_back))

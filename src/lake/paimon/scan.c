@@ -57,6 +57,9 @@ static enum err_code check_options(const struct paimon_schema *schema, struct er
     const struct slice *sequence = properties_get(&schema->options, "sequence.field");
     if (schema->primary_key_count && sequence)
         return err_set(err, ERR_NOT_SUPPORTED, "the lake table has a sequence.field");
+    const struct slice *evolution = properties_get(&schema->options, "data-evolution.enabled");
+    if (evolution && slice_equal_nocase(*evolution, SLICE("true")))
+        return err_set(err, ERR_NOT_SUPPORTED, "the lake table has data-evolution.enabled");
     return OK;
 }
 

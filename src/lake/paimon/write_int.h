@@ -12,7 +12,7 @@
 #define SEQUENCE_ID 2147483646
 #define KIND_ID 2147483645
 #define BLOCK_ROWS 4096        /* rows that are given to a file at once */
-#define BLOCK_BYTES (8u << 20) /* or when they reach this */
+#define BLOCK_BYTES (2u << 20) /* or when they reach this */
 #define ROW_GROUP_BYTES (32u << 20)
 
 /* ---- the columns of a data file (layout.c) ---- */
@@ -81,8 +81,10 @@ struct data_files {
 /* Rows in the layout's columns; for a primary key sorted by it. A file that reaches its size is ended. */
 MUST_CHECK enum err_code data_files_write(struct data_files *files, const struct column *columns, uint32_t row_count,
                                           struct err *err);
-/* Ends the open file, if there is one: on disk, its name too. */
+/* Ends the open file, if there is one: it is on disk. */
 MUST_CHECK enum err_code data_files_end(struct data_files *files, struct err *err);
+/* Makes the names of the files in the bucket's directory durable, which must be there. */
+MUST_CHECK enum err_code data_files_sync_names(struct data_files *files, struct err *err);
 /* What an open file holds in memory. */
 uint64_t data_files_held(const struct data_files *files);
 /* Drops the open file; the whole ones too if remove says so. */
