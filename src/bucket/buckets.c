@@ -5,6 +5,9 @@
 
 #include <stdio.h>
 
+#define OPEN_THREADS_MAX 32
+#define OPEN_LOGS_A_THREAD 8
+
 /* The buckets of one home: of a partition, or of a table without partitions. */
 struct home_buckets {
     struct bucket_home *home;
@@ -43,6 +46,8 @@ static void home_end(struct home_buckets *opened, bool drop)
     if (!opened)
         return;
     for (int32_t i = 0; i < opened->count; i++) {
+        if (!opened->items[i])
+            continue; /* its opening failed, or that of another */
         bucket_close(opened->items[i], drop);
         bucket_unref(opened->items[i]);
     }
@@ -50,17 +55,74 @@ static void home_end(struct home_buckets *opened, bool drop)
     mem_free(opened);
 }
 
+static enum err_code count_log(void *arg, const char *name, bool is_dir, struct err *err)
+{
+    (void)err;
+    *(size_t *)arg += is_dir && slice_starts_with(slice_str(name), SLICE("log-"));
+    return OK;
+}
+
+/* A log that a kill left behind is made durable before it is used: some syncs each. Those of different logs run side by
+ * side, so many logs are opened by many threads. */
+struct opening {
+    struct buckets *buckets;
+    const struct table_info *table;
+    struct tiering_part *tiering;
+    struct home_buckets *opened;
+    int32_t count, next; /* next is atomic */
+    unsigned failed;     /* atomic: the first failure's, below, and nobody goes on */
+    enum err_code code;
+    struct err err;
+};
+
+static void open_some(void *arg)
+{
+    struct opening *o = arg;
+    for (;;) {
+        int32_t i = __atomic_fetch_add(&o->next, 1, __ATOMIC_RELAXED);
+        struct err err = {0};
+        if (i >= o->count || __atomic_load_n(&o->failed, __ATOMIC_RELAXED))
+            return;
+        enum err_code code =
+            bucket_open(o->buckets->env, o->table, o->opened->home, i, o->tiering, &o->opened->items[i], &err);
+        if (code == OK || __atomic_exchange_n(&o->failed, 1, __ATOMIC_RELAXED))
+            continue;
+        o->code = code;
+        o->err = err;
+    }
+}
+
+/* The caller's thread is one of them, so none that can't be started is missed. */
+static enum err_code open_all(struct opening *o, size_t log_count, struct err *err)
+{
+    struct os_thread *threads[OPEN_THREADS_MAX];
+    size_t wanted = MIN(log_count / OPEN_LOGS_A_THREAD, (size_t)OPEN_THREADS_MAX), started = 0;
+    while (started < wanted &&
+           os_thread_start(o->buckets->env->os, "open", open_some, o, &threads[started], NULL) == OK)
+        started++;
+    open_some(o);
+    for (size_t i = 0; i < started; i++)
+        os_thread_join(threads[i]);
+    if (o->code != OK && err)
+        *err = o->err;
+    return o->code;
+}
+
 static enum err_code home_open(struct buckets *buckets, const struct table_info *table,
                                const struct partition_info *partition, struct tiering_part *tiering,
                                struct home_buckets **out, struct err *err)
 {
     enum err_code code;
+    size_t log_count = 0;
     int32_t count = table->descriptor->bucket_count;
     struct home_buckets *opened = mem_zalloc(sizeof *opened + (size_t)count * sizeof *opened->items);
+    struct opening opening = {.buckets = buckets, .table = table, .tiering = tiering, .opened = opened, .count = count};
+    opened->count = count;
     TRY_OR_FAIL(bucket_home_create(buckets->env, table, partition, &opened->home, err));
-    for (; opened->count < count; opened->count++)
-        TRY_OR_FAIL(
-            bucket_open(buckets->env, table, opened->home, opened->count, tiering, &opened->items[opened->count], err));
+    code = os_dir_list(buckets->env->os, opened->home->dir, count_log, &log_count, err);
+    if (code != OK && code != ERR_NOT_FOUND)
+        goto fail;
+    TRY_OR_FAIL(open_all(&opening, log_count, err));
     *out = opened;
     return OK;
 fail:

@@ -227,6 +227,7 @@ enum err_code state_open(struct bucket *bucket, struct err *err)
     struct replay replay = {.bucket = bucket};
     enum err_code code = changelog_replay(&replay, err);
     arena_deinit(&replay.arena);
+    arrow_codec_deinit(&state->codec); /* a hundred kilobytes that an idle bucket should not keep */
     buf_deinit(&replay.key);
     buf_deinit(&replay.value);
     state_count_locked(bucket);

@@ -2,8 +2,6 @@
 import asyncio
 import concurrent.futures
 import datetime
-import decimal
-import json
 import time
 
 import fluss
@@ -11,13 +9,12 @@ import pyarrow as pa
 import pytest
 
 from harness import client as clients
-from harness.client import Client, _run, fold
 from harness.server import Server
 from harness.wire import Wire, WireError, table_path
 
 EVENTS = pa.schema([("id", pa.int64()), ("region", pa.string()), ("day", pa.string())])
 USERS = pa.schema([pa.field("id", pa.int64(), nullable=False), pa.field("region", pa.string(), nullable=False), ("name", pa.string())])
-TABLE_ALREADY_EXIST, UNKNOWN_TABLE_OR_BUCKET, INVALID_TABLE = 8, 21, 15
+UNKNOWN_TABLE_OR_BUCKET, INVALID_TABLE = 21, 15
 NOT_EXISTS, NOT_PARTITIONED, ALREADY_EXISTS, SPEC_INVALID, TOO_MANY = 36, 37, 42, 43, 45
 
 
@@ -359,5 +356,27 @@ async def test_a_thousand_partitions_of_sixteen_buckets(tmp_path):
     await client.close()
     client = await clients.connect(server)
     await client.admin.drop_table(t.path)
+    await client.close()
+    server.finish()
+
+
+@pytest.mark.own
+@pytest.mark.timeout(120)
+async def test_a_thousand_buckets_start_again_soon(tmp_path):
+    """Each log has to be made durable after a kill: side by side, not one after the other."""
+    server = Server(tmp_path).start()
+    client = await clients.connect(server)
+    begin = time.monotonic()
+    t = await client.create(USERS, pk=["id", "region"], buckets=1024)
+    made = time.monotonic() - begin
+    await t.upsert([{"id": i, "region": "r", "name": str(i)} for i in range(5000)])
+    await client.close()
+    server.kill()
+    server.start()
+    print(f"made in {made:.3f} s, started again in {server.start_seconds:.2f} s, {server.resident_bytes() >> 20} MiB")
+    client = await clients.connect(server)
+    t = await client.open(t.path, USERS)
+    assert sum((await t.ends()).values()) == 5000
+    assert [f["name"] for f in await t.lookup([{"id": i, "region": "r"} for i in range(0, 5000, 50)])] == [str(i) for i in range(0, 5000, 50)]
     await client.close()
     server.finish()
