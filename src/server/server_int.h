@@ -8,7 +8,7 @@
 
 #define SERVER_LOOPS 2
 #define SERVER_POOL_THREADS_MAX 16  /* for requests that may block */
-#define SERVER_FLUSH_THREADS_MAX 64 /* as many syncs run side by side */
+#define SERVER_FLUSH_THREADS_MAX 32 /* as many syncs run side by side; more only take turns on few cores */
 #define SERVER_STATE_THREADS_MAX 2  /* for writing deltas to their engines */
 #define SERVER_CONNECTIONS_MAX 4000
 #define SERVER_IN_WORK_MAX 500 /* requests of one connection; netty.server.max-queued-requests */
