@@ -38,7 +38,7 @@ struct api {
     struct api_held *held;           /* calls that wait for something: api_hold */
     struct scan_session *sessions;   /* api/scan_kv.c */
     unsigned session_count;
-    bool stopping;
+    bool stopping; /* atomic too: loops look at it without the mutex, api_is_stopping */
 };
 
 struct fetch_state;
@@ -69,6 +69,11 @@ struct api_call {
     bool *later;        /* while the handler runs: where it says that the answer comes later */
     struct task task;
 };
+
+static inline bool api_is_stopping(const struct api *api)
+{
+    return __atomic_load_n(&api->stopping, __ATOMIC_ACQUIRE);
+}
 
 /* The handler returns OK now and somebody calls api_call_finish later. */
 static inline void api_call_later(struct api_call *call)

@@ -198,7 +198,7 @@ void api_destroy(struct api *api)
 void api_stop(struct api *api)
 {
     os_mutex_lock(&api->mutex);
-    api->stopping = true;
+    __atomic_store_n(&api->stopping, true, __ATOMIC_RELEASE);
     os_mutex_unlock(&api->mutex);
     api_held_wake_all(api, NULL);
     scan_sessions_drop(api, NULL);

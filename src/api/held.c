@@ -19,7 +19,7 @@ static void woken(struct task *task)
     struct api_held *held = CONTAINER_OF(task, struct api_held, task);
     timer_stop(net_conn_loop(held->call->conn), &held->timer);
     take_out(held->call->api, held);
-    bool time_over = held->call->api->stopping || net_conn_closed(held->call->conn) ||
+    bool time_over = api_is_stopping(held->call->api) || net_conn_closed(held->call->conn) ||
                      loop_now_ns(net_conn_loop(held->call->conn)) >= held->timer.deadline_mono_ns;
     held->again(held, time_over);
 }
@@ -48,7 +48,7 @@ void api_hold(struct api_held *held, int64_t deadline_mono_ns)
     if (held->next)
         held->next->at = &held->next;
     api->held = held;
-    bool over = api->stopping;
+    bool over = api_is_stopping(api);
     os_mutex_unlock(&api->mutex);
     if (over)
         api_held_wake(held);

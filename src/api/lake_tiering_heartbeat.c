@@ -63,7 +63,7 @@ static void again(struct api_held *held, bool time_over)
     struct err err = {0};
     enum err_code code = OK;
     /* A worker that is gone must not be given a table: nobody would hear of it for two minutes. */
-    if (!net_conn_closed(call->conn) && !call->api->stopping)
+    if (!net_conn_closed(call->conn) && !api_is_stopping(call->api))
         code = tiering_heartbeat(call->api->config.tiering, &ask, &call->arena, &answer, &err);
     if (code == OK && !answer.has_table && !time_over) {
         api_hold(held, hb->deadline_mono_ns);

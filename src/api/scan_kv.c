@@ -168,7 +168,7 @@ static void session_leave(struct api_call *call, struct scan_session *session)
     session->busy = false;
     session->used_ns = os_mono_ns(api->config.os);
     session->sequence = ((const struct wire_scan_kv_request *)call->request)->call_seq_id;
-    bool orphan = api->stopping;
+    bool orphan = api_is_stopping(api);
     os_mutex_unlock(&api->mutex);
     if (orphan)
         scan_sessions_drop(api, NULL);
