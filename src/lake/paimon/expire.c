@@ -73,7 +73,7 @@ static enum err_code find_bound(struct paimon_table *table, const struct paimon_
 static enum err_code find_end(struct expiry *x, const struct paimon_expire_policy *policy, int64_t earliest,
                               int64_t latest, int64_t *end, struct err *err)
 {
-    int64_t bound, must = latest - (int64_t)MAX(policy->retain_max, 1u) + 1;
+    int64_t bound, must = policy->retain_max ? latest - (int64_t)policy->retain_max + 1 : 0;
     int64_t oldest_ms = os_wall_ms(x->table->os) - policy->retain_ms;
     TRY(find_bound(x->table, policy, latest, &bound, err));
     if (policy->delete_max)

@@ -276,7 +276,7 @@ void paimon_compaction_destroy(struct paimon_compaction *compaction); /* as paim
 struct paimon_expire_policy {
     int64_t retain_ms;   /* a snapshot may go when the next one is older than this */
     uint32_t retain_min; /* this many newest stay; at least 1 */
-    uint32_t retain_max; /* more than this many go whatever their age */
+    uint32_t retain_max; /* more than this many go whatever their age; 0: no such bound */
     uint32_t delete_max; /* in one call; 0: all */
     const int64_t *keep; /* these, and all newer than the least of them, stay: registered in the server, in use */
     uint32_t keep_count;

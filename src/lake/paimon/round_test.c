@@ -339,6 +339,45 @@ static void refuses_what_does_not_belong_to_the_table(void **state)
     paimon_bed_deinit(&bed);
 }
 
+static void snapshots_go_by_age_and_number_and_stay_when_named(void **state)
+{
+    (void)state;
+    static const int64_t fourth = 4;
+    static const struct {
+        const char *name;
+        struct paimon_expire_policy policy;
+        int64_t earliest; /* afterwards, of 10 snapshots of one second each */
+    } cases[] = {
+        {"young", {.retain_ms = 60000, .retain_min = 1}, 1},
+        {"the next one is older than 3.5 s", {.retain_ms = 3500, .retain_min = 1}, 7},
+        {"all are old, three stay", {.retain_ms = 0, .retain_min = 3}, 8},
+        {"more than four go whatever their age", {.retain_ms = 60000, .retain_min = 1, .retain_max = 4}, 7},
+        {"two in one call", {.retain_ms = 0, .retain_min = 1, .delete_max = 2}, 3},
+        {"the fourth is registered", {.retain_ms = 0, .retain_min = 1, .keep = &fourth, .keep_count = 1}, 4},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct paimon_bed bed;
+        struct paimon_table *table;
+        int64_t id, earliest, latest;
+        uint32_t expired;
+        paimon_bed_init(&bed, 10, true, 1);
+        MUST(bed_create(&bed, &err));
+        bed_open(&bed, &table);
+        for (int k = 0; k < 10; k++) {
+            MUST(bed_round(&bed, table, k, k + 9, &id, &err));
+            sim_advance(bed.disk, 1000000000);
+        }
+        MUST(paimon_expire(table, &cases[i].policy, &expired, &err));
+        MUST(paimon_snapshot_range(table, &earliest, &latest, &err));
+        if (earliest != cases[i].earliest || latest != 10 || expired != earliest - 1)
+            fail_msg("%s: from %lld, not %lld", cases[i].name, (long long)earliest, (long long)cases[i].earliest);
+        bed_assert_rows(&bed, table, 10, &bed.rows);
+        assert_nothing_dangles(&bed, table);
+        paimon_table_close(table);
+        paimon_bed_deinit(&bed);
+    }
+}
+
 /* ---- a disk that stops ---- */
 
 #define SNAPSHOTS_MAX 16
@@ -494,6 +533,6 @@ TESTS("paimon.round", TEST(rounds_follow_each_other),
       TEST(a_round_that_another_overtook_is_a_conflict_and_leaves_nothing),
       TEST(compactions_and_rounds_pass_each_other), TEST(a_compaction_whose_files_are_gone_is_a_conflict),
       TEST(a_round_can_be_taken_back), TEST(partitions_have_directories_and_sequences_of_their_own),
-      TEST(refuses_what_does_not_belong_to_the_table),
+      TEST(snapshots_go_by_age_and_number_and_stay_when_named), TEST(refuses_what_does_not_belong_to_the_table),
       TEST(a_kill_at_any_step_leaves_a_whole_snapshot_and_nothing_else), TEST(a_power_cut_at_any_step_too),
       TEST(a_failed_sync_fails_the_round_or_comes_after_it), TEST(a_full_disk_fails_the_round_and_takes_it_back))
