@@ -4,7 +4,7 @@
  *   bucket-B/changelog-UUID-N.parquet    all changes of a round
  *
  * A file is on disk, and so is its name in the directory, before anything names it. */
-#include "format/row/row.h"
+#include "lake/paimon/row_int.h"
 #include "lake/paimon/write_int.h"
 
 #define STAT_STRING_BYTES_MAX 64 /* longer bounds of strings are left out, so that manifests stay small */
@@ -56,7 +56,7 @@ static enum err_code put_key(const struct layout *layout, const struct column *c
     for (uint32_t i = 0; i < layout->key_count; i++)
         column_get(&columns[i], row, &arena, &values[i]);
     buf_reset(out);
-    enum err_code code = row_wrap(layout->key_row, values, out, err);
+    enum err_code code = paimon_row_encode(layout->key_row, values, out, err);
     arena_deinit(&arena);
     return code;
 }
@@ -139,7 +139,7 @@ static enum err_code wrap(struct data_files *files, const struct type *row, cons
                           struct slice *out, struct err *err)
 {
     struct buf bytes = {0};
-    enum err_code code = row_wrap(row, values, &bytes, err);
+    enum err_code code = paimon_row_encode(row, values, &bytes, err);
     if (code == OK)
         *out = arena_dup(files->arena, buf_view(&bytes));
     buf_deinit(&bytes);

@@ -33,11 +33,6 @@ MUST_CHECK enum err_code bucket_dir(const struct paimon_table *table, struct sli
 MUST_CHECK enum err_code entry_path(const struct paimon_table *table, const struct entry *entry, struct slice name,
                                     struct path *path, struct err *err);
 
-/* The bytes in front of a BinaryRow in manifests taken off; CORRUPT where the arity is another. */
-MUST_CHECK enum err_code row_unwrap(struct slice stored, uint32_t arity, struct slice *row, struct err *err);
-/* Appends a BinaryRow with its arity in front. */
-MUST_CHECK enum err_code row_wrap(const struct type *row, const struct datum *values, struct buf *out, struct err *err);
-
 /* All entries, sorted by partition, bucket, level, then least sequence number, name; mem_free. */
 struct entry **live_sorted(const struct live *live, size_t *count);
 const struct entry *live_find(const struct live *live, const struct entry *entry);

@@ -1,6 +1,6 @@
 /* Files of manifest/: written under a new name, on disk before anything names them. The name in the directory is made
  * durable once a commit. */
-#include "format/row/row.h"
+#include "lake/paimon/row_int.h"
 #include "lake/paimon/write_int.h"
 
 static enum err_code put_file(struct paimon_table *table, struct slice name, struct slice bytes, struct err *err)
@@ -37,11 +37,11 @@ static enum err_code put_bounds(struct arena *arena, const struct type *row, con
                                 struct entry_stats *stats, struct err *err)
 {
     struct buf bytes = {0};
-    enum err_code code = row_wrap(row, b->min, &bytes, err);
+    enum err_code code = paimon_row_encode(row, b->min, &bytes, err);
     stats->min_values = arena_dup(arena, buf_view(&bytes));
     buf_reset(&bytes);
     if (code == OK)
-        code = row_wrap(row, b->max, &bytes, err);
+        code = paimon_row_encode(row, b->max, &bytes, err);
     stats->max_values = arena_dup(arena, buf_view(&bytes));
     buf_deinit(&bytes);
     stats->null_count_count = row->field_count;
@@ -63,9 +63,7 @@ static enum err_code partition_stats(struct paimon_table *table, struct arena *a
     for (uint32_t i = 0; i < row->field_count; i++)
         b.min[i].is_null = b.max[i].is_null = true;
     for (size_t i = 0; row->field_count && i < count; i++) {
-        struct slice bytes;
-        TRY(row_unwrap(entries[i]->partition, row->field_count, &bytes, err));
-        TRY(row_decode(ROW_PAIMON, row, bytes, arena, values, err));
+        TRY(paimon_row_decode(row, entries[i]->partition, arena, values, err));
         widen(row, &b, values);
     }
     return put_bounds(arena, row, &b, stats, err);

@@ -4,7 +4,7 @@
  * by (key, sequence number from the greatest down): what comes out first of a key wins, the rest of it is skipped. */
 #include "lake/paimon/read_int.h"
 
-#include "format/row/row.h"
+#include "lake/paimon/row_int.h"
 
 #include <stdlib.h>
 
@@ -186,10 +186,8 @@ static enum err_code order_run(struct merge *m, struct run *run, struct err *err
         fields[i] = (struct field){.type = schema->columns[schema->trimmed_key[i]].type, .id = -1};
     row.fields = fields;
     for (size_t i = 0; i < run->file_count; i++) {
-        struct slice bytes;
         keys[i] = (struct file_key){m, run->files[i], ARENA_NEW_ARRAY(&m->arena, struct datum, row.field_count)};
-        TRY(row_unwrap(run->files[i]->min_key, row.field_count, &bytes, err));
-        TRY(row_decode(ROW_PAIMON, &row, bytes, &m->arena, keys[i].min, err));
+        TRY(paimon_row_decode(&row, run->files[i]->min_key, &m->arena, keys[i].min, err));
     }
     qsort(keys, run->file_count, sizeof *keys, file_order);
     for (size_t i = 0; i < run->file_count; i++)

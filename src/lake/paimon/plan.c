@@ -3,8 +3,8 @@
  * Sorted by key, the inputs fall into sections that do not overlap. A section of one large file without deletions needs
  * no merge: it only changes its level (a line in the manifest), or stays as it is where it has that level already.
  * Small ones are rewritten with their neighbours, so that they do not stay small. */
-#include "format/row/row.h"
 #include "lake/paimon/compact_int.h"
+#include "lake/paimon/row_int.h"
 
 #include <stdlib.h>
 
@@ -24,10 +24,8 @@ static int span_order(const void *a, const void *b)
 
 static enum err_code read_key(struct paimon_compaction *c, struct slice stored, struct datum **values, struct err *err)
 {
-    struct slice bytes;
     *values = ARENA_NEW_ARRAY(&c->arena, struct datum, c->layout.key_count);
-    TRY(row_unwrap(stored, c->layout.key_count, &bytes, err));
-    return row_decode(ROW_PAIMON, c->layout.key_row, bytes, &c->arena, *values, err);
+    return paimon_row_decode(c->layout.key_row, stored, &c->arena, *values, err);
 }
 
 static enum err_code make_spans(struct paimon_compaction *c, struct span *spans, struct err *err)

@@ -1,6 +1,6 @@
 /* A round of tiering: rows into files, bucket by bucket, then one commit. */
-#include "format/row/row.h"
 #include "lake/paimon/round_int.h"
+#include "lake/paimon/row_int.h"
 
 /* ---- begin ---- */
 
@@ -66,7 +66,7 @@ static enum err_code partition_bytes(struct paimon_round *r, const struct datum 
 {
     struct buf bytes = {0};
     ASSERT(!values == !r->schema->partition_key_count);
-    enum err_code code = row_wrap(r->schema->partition_row, values, &bytes, err);
+    enum err_code code = paimon_row_encode(r->schema->partition_row, values, &bytes, err);
     if (code == OK)
         *out = arena_dup(&r->arena, buf_view(&bytes));
     buf_deinit(&bytes);

@@ -4,7 +4,7 @@
  */
 #include "base/civil.h"
 #include "base/number.h"
-#include "lake/paimon/paimon_row_int.h"
+#include "lake/paimon/row_int.h"
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-#include "lake/paimon/paimon_row_int.h"
+#include "lake/paimon/row_int.h"
 #include "lib/golden_value.h"
 
 static struct arena arena;
@@ -34,46 +34,23 @@ static void partition_line(json_t *root)
     assert_string_equal(buf_cstr(&bytes), golden_text(root, "plain_path"));
 }
 
-static void read_counts(struct paimon_stats *stats, json_t *counts, uint32_t count)
+static void bounds_part(json_t *root, const char *values, const char *hex)
 {
-    stats->null_counts = ARENA_NEW_ARRAY(&arena, int64_t, count);
-    for (uint32_t i = 0; i < count; i++) {
-        json_t *one = json_array_get(counts, i);
-        stats->null_counts[i] = json_is_integer(one) ? json_integer_value(one) : -1;
-    }
+    struct err err = {0};
+    struct schema schema;
+    json_t *none = json_array(), *given = json_object_get(root, values);
+    golden_schema(&arena, json_object_get(root, "types"), &schema);
+    struct datum *row = golden_row(&arena, &schema, given ? given : none);
+    buf_reset(&bytes);
+    MUST(paimon_row_encode(row_type(&arena, &schema), row, &bytes, &err));
+    assert_slice_equal(buf_view(&bytes), golden_hex(&arena, root, hex));
+    json_decref(none);
 }
 
 static void stats_line(json_t *root)
 {
-    struct err err = {0};
-    struct schema schema;
-    struct paimon_stats stats, got;
-    struct buf max = {0};
-    json_t *none = json_array();
-    json_t *min_values = json_object_get(root, "min"), *max_values = json_object_get(root, "max");
-    golden_schema(&arena, json_object_get(root, "types"), &schema);
-    const struct type *row = row_type(&arena, &schema);
-    stats.min = golden_row(&arena, &schema, min_values ? min_values : none);
-    stats.max = golden_row(&arena, &schema, max_values ? max_values : none);
-    read_counts(&stats, json_object_get(root, "null_counts"), schema.column_count);
-    struct slice golden = golden_hex(&arena, root, "stats_row_hex");
-    buf_reset(&bytes);
-    MUST(paimon_stats_parts(row, &stats, &bytes, &max, &err));
-    assert_slice_equal(buf_view(&bytes), golden_hex(&arena, root, "min_values_hex"));
-    assert_slice_equal(buf_view(&max), golden_hex(&arena, root, "max_values_hex"));
-    buf_reset(&bytes);
-    MUST(paimon_stats_encode(row, &stats, &bytes, &err));
-    assert_slice_equal(buf_view(&bytes), golden);
-    MUST(paimon_stats_decode(row, golden, &arena, &got, &err));
-    for (uint32_t i = 0; i < schema.column_count; i++) {
-        golden_assert_datum(schema.columns[i].type, &got.min[i], json_array_get(min_values, i));
-        golden_assert_datum(schema.columns[i].type, &got.max[i], json_array_get(max_values, i));
-        assert_int_equal(got.null_counts[i], stats.null_counts[i]);
-    }
-    for (size_t len = 0; len < golden.len; len++)
-        MUST_FAIL(ERR_CORRUPT, paimon_stats_decode(row, slice_of(golden.ptr, len), &arena, &got, NULL));
-    json_decref(none);
-    buf_deinit(&max);
+    bounds_part(root, "min", "min_values_hex");
+    bounds_part(root, "max", "max_values_hex");
 }
 
 static void golden_line(void *arg, struct slice line)
@@ -125,5 +102,4 @@ static void names_and_texts_of_partitions_are_escaped(void **state)
     buf_deinit(&bytes);
 }
 
-TESTS("lake.paimon.row", TEST(golden_rows_partitions_and_statistics_agree),
-      TEST(names_and_texts_of_partitions_are_escaped))
+TESTS("paimon.row", TEST(golden_rows_partitions_and_statistics_agree), TEST(names_and_texts_of_partitions_are_escaped))
