@@ -7,10 +7,10 @@
 
 #define DATABASE_SUFFIX ".db"
 
-enum err_code place_dir(const struct paimon_place *place, struct path *path, struct err *err)
+enum err_code paimon_place_dir(const struct paimon_place *place, struct path *path, struct err *err)
 {
-    return path_set(path, err, "%.*s/%.*s" DATABASE_SUFFIX "/%.*s", SLICE_ARGS(place->warehouse),
-                    SLICE_ARGS(place->database), SLICE_ARGS(place->table));
+    return paimon_path_set(path, err, "%.*s/%.*s" DATABASE_SUFFIX "/%.*s", SLICE_ARGS(place->warehouse),
+                           SLICE_ARGS(place->database), SLICE_ARGS(place->table));
 }
 
 /* ---- the schema that a table should have ---- */
@@ -53,13 +53,13 @@ static enum err_code wanted_schema(struct arena *arena, const struct table_descr
         int32_t id = next_id++;
         schema->columns[schema->column_count++] =
             (struct schema_column){.name = column->name,
-                                   .type = lake_type_of(arena, column->type, &next_id),
+                                   .type = paimon_type_of(arena, column->type, &next_id),
                                    .comment = column->comment,
                                    .id = id};
     }
     add_system_columns(schema, &next_id);
     schema->highest_field_id = next_id - 1;
-    return lake_options_of(arena, table, &schema->options, err);
+    return paimon_options_of(arena, table, &schema->options, err);
 }
 
 enum err_code paimon_table_check(const struct table_descriptor *descriptor, struct err *err)
@@ -123,7 +123,7 @@ static enum err_code options_fit(const struct properties *have, const struct pro
 {
     for (uint32_t i = 0; i < want->count; i++) {
         struct slice key = want->items[i].key, wanted = want->items[i].value;
-        const struct slice *value = properties_find(have, key);
+        const struct slice *value = paimon_properties_find(have, key);
         if (value && (slice_equal(*value, wanted) ||
                       (slice_is(key, "fluss.table.datalake.enabled") && slice_is(*value, "false"))))
             continue;
@@ -160,13 +160,13 @@ static enum err_code schema_publish(struct os *os, const char *dir, const struct
     struct path schema_dir, tmp, path;
     struct buf text = {0};
     char uuid[37];
-    TRY(path_set(&schema_dir, err, "%s/schema", dir));
-    TRY(dir_make(os, schema_dir.text, err));
+    TRY(paimon_path_set(&schema_dir, err, "%s/schema", dir));
+    TRY(paimon_dir_make(os, schema_dir.text, err));
     os_uuid(os, uuid);
-    TRY(path_set(&tmp, err, "%s/.schema-%s.tmp", schema_dir.text, uuid));
-    TRY(path_set(&path, err, "%s/schema-%" PRId64, schema_dir.text, schema->id));
-    schema_put(&text, schema, os_wall_ms(os));
-    enum err_code code = file_publish(os, schema_dir.text, tmp.text, path.text, buf_view(&text), err);
+    TRY(paimon_path_set(&tmp, err, "%s/.schema-%s.tmp", schema_dir.text, uuid));
+    TRY(paimon_path_set(&path, err, "%s/schema-%" PRId64, schema_dir.text, schema->id));
+    paimon_schema_put(&text, schema, os_wall_ms(os));
+    enum err_code code = paimon_file_publish(os, schema_dir.text, tmp.text, path.text, buf_view(&text), err);
     buf_deinit(&text);
     return code;
 }
@@ -175,8 +175,8 @@ static enum err_code has_snapshot(struct os *os, const char *dir, bool *has, str
 {
     struct path snapshots;
     struct numbered found = {.prefix = "snapshot-"};
-    TRY(path_set(&snapshots, err, "%s/snapshot", dir));
-    TRY(numbered_find(os, snapshots.text, &found, err));
+    TRY(paimon_path_set(&snapshots, err, "%s/snapshot", dir));
+    TRY(paimon_numbered_find(os, snapshots.text, &found, err));
     *has = found.any;
     return OK;
 }
@@ -186,7 +186,7 @@ static enum err_code check_existing(struct os *os, const char *dir, struct arena
 {
     struct paimon_schema have;
     bool filled;
-    TRY(schema_read(arena, text, &have, err));
+    TRY(paimon_schema_read(arena, text, &have, err));
     TRY(schema_fits(&have, wanted, err));
     if (existing == PAIMON_MAY_HOLD_ROWS)
         return OK;
@@ -198,12 +198,12 @@ static enum err_code create(struct os *os, const char *dir, struct arena *arena,
                             const struct paimon_schema *wanted, enum paimon_existing existing, struct err *err)
 {
     int64_t id;
-    TRY(table_newest_schema(os, dir, &id, text, err));
+    TRY(paimon_table_newest_schema(os, dir, &id, text, err));
     if (id < 0) {
         enum err_code code = schema_publish(os, dir, wanted, err);
         if (code != ERR_ALREADY_EXISTS)
             return code;
-        TRY(table_newest_schema(os, dir, &id, text, err)); /* somebody else was faster */
+        TRY(paimon_table_newest_schema(os, dir, &id, text, err)); /* somebody else was faster */
     }
     return check_existing(os, dir, arena, buf_view(text), wanted, existing, err);
 }
@@ -218,7 +218,7 @@ enum err_code paimon_table_create(struct os *os, const struct paimon_place *plac
     struct path dir;
     enum err_code code;
     TRY_OR_FAIL(wanted_schema(&arena, descriptor, &wanted, err));
-    TRY_OR_FAIL(place_dir(place, &dir, err));
+    TRY_OR_FAIL(paimon_place_dir(place, &dir, err));
     TRY_OR_FAIL(create(os, dir.text, &arena, &text, &wanted, existing, err));
 fail:
     buf_deinit(&text);
@@ -254,7 +254,7 @@ static enum err_code keep_ids(struct arena *arena, const struct paimon_schema *h
         if (!column->type->nullable)
             return differs(err, "a new column can't be NOT NULL");
         column->id = next_id++;
-        column->type = lake_type_of(arena, column->type, &next_id);
+        column->type = paimon_type_of(arena, column->type, &next_id);
     }
     want->highest_field_id = MAX(have->highest_field_id, next_id - 1);
     return OK;
@@ -265,7 +265,7 @@ static void merge_options(struct arena *arena, const struct properties *have, st
 {
     for (uint32_t i = 0; i < have->count; i++) {
         struct slice key = have->items[i].key;
-        if (!slice_starts_with(key, SLICE("fluss.")) && !properties_find(want, key))
+        if (!slice_starts_with(key, SLICE("fluss.")) && !paimon_properties_find(want, key))
             properties_set(arena, want, key, have->items[i].value);
     }
 }
@@ -275,10 +275,10 @@ static enum err_code alter(struct os *os, const char *dir, struct arena *arena, 
 {
     struct paimon_schema have;
     int64_t id;
-    TRY(table_newest_schema(os, dir, &id, text, err));
+    TRY(paimon_table_newest_schema(os, dir, &id, text, err));
     if (id < 0)
         return err_set(err, ERR_NOT_FOUND, "there is no lake table at %s", dir);
-    TRY(schema_read(arena, buf_view(text), &have, err));
+    TRY(paimon_schema_read(arena, buf_view(text), &have, err));
     if (schema_fits(&have, wanted, NULL) == OK)
         return OK;
     TRY(keys_fit(&have, wanted, err));
@@ -297,7 +297,7 @@ enum err_code paimon_table_alter(struct os *os, const struct paimon_place *place
     struct path dir;
     enum err_code code;
     TRY_OR_FAIL(wanted_schema(&arena, descriptor, &wanted, err));
-    TRY_OR_FAIL(place_dir(place, &dir, err));
+    TRY_OR_FAIL(paimon_place_dir(place, &dir, err));
     TRY_OR_FAIL(alter(os, dir.text, &arena, &text, &wanted, err));
 fail:
     buf_deinit(&text);

@@ -97,8 +97,8 @@ static void schemas_are_those_of_the_golden_tables(void **state)
         struct paimon_place place = {slice_str(test_dir()), SLICE("golden"), slice_str(g->name)};
         struct table_descriptor table = golden_descriptor(&arena, g);
         MUST(paimon_table_create(os_real(), &place, &table, PAIMON_MUST_BE_EMPTY, &err));
-        MUST(path_set(&got, &err, "%.*s/golden.db/%s/schema/schema-0", SLICE_ARGS(place.warehouse), g->name));
-        MUST(path_set(&want, &err, GOLDEN "%s/warehouse/golden.db/%s/schema/schema-0", g->folder, g->name));
+        MUST(paimon_path_set(&got, &err, "%.*s/golden.db/%s/schema/schema-0", SLICE_ARGS(place.warehouse), g->name));
+        MUST(paimon_path_set(&want, &err, GOLDEN "%s/warehouse/golden.db/%s/schema/schema-0", g->folder, g->name));
         json_t *a = load(got.text), *b = load(want.text);
         json_object_del(a, "timeMillis");
         json_object_del(b, "timeMillis");
@@ -220,7 +220,7 @@ static void nested_fields_take_ids_depth_first(void **state)
     struct paimon_place place = {slice_str(test_dir()), SLICE("d"), SLICE("t")};
     struct table_descriptor table = descriptor_of(&arena, TABLE(INT_ID "," COLUMN("r", ROW_TYPE) "," STRING_V, "", ""));
     MUST(paimon_table_create(os_real(), &place, &table, PAIMON_MUST_BE_EMPTY, &err));
-    MUST(path_set(&path, &err, "%.*s/d.db/t/schema/schema-0", SLICE_ARGS(place.warehouse)));
+    MUST(paimon_path_set(&path, &err, "%.*s/d.db/t/schema/schema-0", SLICE_ARGS(place.warehouse)));
     json_t *got = load(path.text), *fields = json_loads(want, 0, NULL);
     if (!json_equal(json_object_get(got, "fields"), fields))
         fail_msg("%s", json_dumps(json_object_get(got, "fields"), JSON_COMPACT));

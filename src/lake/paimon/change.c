@@ -78,17 +78,17 @@ static enum err_code block_write(struct paimon_round *r, struct block *block, st
     for (uint32_t i = 0; i < r->options.column_count; i++)
         column_builder_view(&block->columns[i], &arena, &views[l->value_first + i]);
     if (r->schema->has_system_columns)
-        round_system_view(r, block->system, block->row_count, &views[l->column_count - SYSTEM_COLUMN_COUNT]);
-    layout_fill(l, views, buf_view(&block->sequences), buf_view(&block->kinds), block->row_count);
-    enum err_code code = data_files_write(files, views, block->row_count, err);
+        paimon_round_system_view(r, block->system, block->row_count, &views[l->column_count - SYSTEM_COLUMN_COUNT]);
+    paimon_layout_fill(l, views, buf_view(&block->sequences), buf_view(&block->kinds), block->row_count);
+    enum err_code code = paimon_data_files_write(files, views, block->row_count, err);
     block_reset(r, block);
     arena_deinit(&arena);
-    return code == OK ? round_bound_memory(r, err) : code;
+    return code == OK ? paimon_round_bound_memory(r, err) : code;
 }
 
 /* ---- the bucket ---- */
 
-void changes_init(struct paimon_bucket *b)
+void paimon_changes_init(struct paimon_bucket *b)
 {
     struct paimon_round *r = b->round;
     block_init(r, &b->rows);
@@ -96,14 +96,14 @@ void changes_init(struct paimon_bucket *b)
     b->next_key = ARENA_NEW_ARRAY(&r->arena, struct datum, r->layout.key_count);
 }
 
-void changes_deinit(struct paimon_bucket *b)
+void paimon_changes_deinit(struct paimon_bucket *b)
 {
     block_deinit(b->round, &b->rows);
     block_deinit(b->round, &b->changes);
     arena_deinit(&b->key_arena);
 }
 
-enum err_code changes_flush(struct paimon_bucket *b, struct err *err)
+enum err_code paimon_changes_flush(struct paimon_bucket *b, struct err *err)
 {
     TRY(block_write(b->round, &b->rows, &b->data, err));
     return block_write(b->round, &b->changes, &b->changelog, err);

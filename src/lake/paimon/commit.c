@@ -48,7 +48,7 @@ static enum err_code check_deleted(struct attempt *a, struct err *err)
 {
     struct commit *c = a->commit;
     for (size_t i = 0; i < c->entry_count; i++)
-        if (c->kinds && c->kinds[i] == ENTRY_DELETE && !live_find(a->live, c->entries[i]))
+        if (c->kinds && c->kinds[i] == ENTRY_DELETE && !paimon_live_find(a->live, c->entries[i]))
             return err_set(err, ERR_LAKE_CONFLICT, "%.*s is not live any more", SLICE_ARGS(c->entries[i]->name));
     return OK;
 }
@@ -99,13 +99,13 @@ static enum err_code merge_base(struct attempt *a, struct err *err)
 {
     struct commit *c = a->commit;
     size_t count;
-    struct entry **files = live_sorted(a->live, &count);
+    struct entry **files = paimon_live_sorted(a->live, &count);
     enum err_code code = OK;
     vec_reset(&a->base);
     for (size_t i = 0; i < count && code == OK; i += MERGED_ENTRIES) {
         struct manifest made = {0};
-        code = manifest_write(c->table, c->names, &a->arena, (const struct entry *const *)files + i, NULL,
-                              MIN(count - i, (size_t)MERGED_ENTRIES), &made, err);
+        code = paimon_manifest_write(c->table, c->names, &a->arena, (const struct entry *const *)files + i, NULL,
+                                     MIN(count - i, (size_t)MERGED_ENTRIES), &made, err);
         if (code == OK) {
             vec_push(&a->base, made);
             vec_push(&a->files, made.name);
@@ -125,8 +125,8 @@ static enum err_code make_base(struct attempt *a, struct err *err)
         for (size_t i = 0; i < a->live->manifests.len; i++)
             vec_push(&a->base, a->live->manifests.ptr[i]);
     }
-    TRY(list_write(c->table, c->names, &a->arena, a->base.ptr, a->base.len, &a->text.snapshot.base_list,
-                   &a->text.base_bytes, err));
+    TRY(paimon_list_write(c->table, c->names, &a->arena, a->base.ptr, a->base.len, &a->text.snapshot.base_list,
+                          &a->text.base_bytes, err));
     vec_push(&a->files, a->text.snapshot.base_list);
     return OK;
 }
@@ -145,8 +145,8 @@ static enum err_code newest_schema_id(struct paimon_table *table, int64_t *id, s
 {
     struct path dir;
     struct numbered found = {.prefix = "schema-"};
-    TRY(path_set(&dir, err, "%s/schema", TABLE_DIR(table)));
-    TRY(numbered_find(table->os, dir.text, &found, err));
+    TRY(paimon_path_set(&dir, err, "%s/schema", TABLE_DIR(table)));
+    TRY(paimon_numbered_find(table->os, dir.text, &found, err));
     *id = found.any ? found.greatest : table->newest->id;
     return OK;
 }
@@ -190,11 +190,11 @@ static enum err_code publish(struct attempt *a, struct err *err)
     struct path dir, tmp, path;
     struct buf text = {0};
     int64_t id = a->text.snapshot.id;
-    TRY(path_set(&dir, err, "%s/snapshot", TABLE_DIR(c->table)));
-    TRY(path_set(&tmp, err, "%s/.snapshot-%" PRId64 "-%s.tmp", dir.text, id, c->names->uuid));
-    TRY(path_set(&path, err, "%s/snapshot-%" PRId64, dir.text, id));
-    snapshot_put(&text, &a->text);
-    enum err_code code = file_put_new(os, tmp.text, buf_view(&text), err);
+    TRY(paimon_path_set(&dir, err, "%s/snapshot", TABLE_DIR(c->table)));
+    TRY(paimon_path_set(&tmp, err, "%s/.snapshot-%" PRId64 "-%s.tmp", dir.text, id, c->names->uuid));
+    TRY(paimon_path_set(&path, err, "%s/snapshot-%" PRId64, dir.text, id));
+    paimon_snapshot_put(&text, &a->text);
+    enum err_code code = paimon_file_put_new(os, tmp.text, buf_view(&text), err);
     buf_deinit(&text);
     TRY(code);
     os_step(os, "paimon.staged");
@@ -215,14 +215,14 @@ static enum err_code publish(struct attempt *a, struct err *err)
 static void remove_manifest(struct paimon_table *table, struct slice name)
 {
     struct path path;
-    if (path_set(&path, NULL, "%s/manifest/%.*s", TABLE_DIR(table), SLICE_ARGS(name)) == OK)
-        (void)!file_remove(table->os, path.text, NULL);
+    if (paimon_path_set(&path, NULL, "%s/manifest/%.*s", TABLE_DIR(table), SLICE_ARGS(name)) == OK)
+        (void)!paimon_file_remove(table->os, path.text, NULL);
 }
 
 static void sync_manifests(struct paimon_table *table)
 {
     struct path path;
-    if (path_set(&path, NULL, "%s/manifest", TABLE_DIR(table)) == OK)
+    if (paimon_path_set(&path, NULL, "%s/manifest", TABLE_DIR(table)) == OK)
         (void)!os_dir_sync(table->os, path.text, NULL);
 }
 
@@ -230,16 +230,16 @@ static enum err_code attempt_run(struct attempt *a, struct err *err)
 {
     struct commit *c = a->commit;
     struct path dir;
-    TRY(snapshot_newest(c->table, &a->arena, &a->before, err));
+    TRY(paimon_snapshot_newest(c->table, &a->arena, &a->before, err));
     if (a->before.id < c->base_id)
         return err_set(err, ERR_LAKE_CONFLICT, "the lake table was made anew meanwhile");
     TRY(check_between(a, err));
-    TRY(table_live(c->table, &a->before, &a->live, err));
+    TRY(paimon_table_live(c->table, &a->before, &a->live, err));
     TRY(check_deleted(a, err));
     TRY(check_levels(a, err));
     TRY(make_base(a, err));
     TRY(make_snapshot(a, err));
-    TRY(path_set(&dir, err, "%s/manifest", TABLE_DIR(c->table)));
+    TRY(paimon_path_set(&dir, err, "%s/manifest", TABLE_DIR(c->table)));
     TRY(os_dir_sync(c->table->os, dir.text, err));
     return publish(a, err);
 }
@@ -265,10 +265,10 @@ static enum err_code write_part(struct commit *c, struct fixed *f, const struct 
 {
     struct manifest manifest;
     if (count) {
-        TRY(manifest_write(c->table, c->names, &f->arena, entries, kinds, count, &manifest, err));
+        TRY(paimon_manifest_write(c->table, c->names, &f->arena, entries, kinds, count, &manifest, err));
         vec_push(&f->files, manifest.name);
     }
-    TRY(list_write(c->table, c->names, &f->arena, &manifest, count ? 1 : 0, list, bytes, err));
+    TRY(paimon_list_write(c->table, c->names, &f->arena, &manifest, count ? 1 : 0, list, bytes, err));
     vec_push(&f->files, *list);
     return OK;
 }
@@ -276,10 +276,10 @@ static enum err_code write_part(struct commit *c, struct fixed *f, const struct 
 static enum err_code write_fixed(struct commit *c, struct fixed *f, struct err *err)
 {
     struct path dir;
-    TRY(path_set(&dir, err, "%s/manifest", TABLE_DIR(c->table)));
-    TRY(dir_make(c->table->os, dir.text, err));
-    TRY(path_set(&dir, err, "%s/snapshot", TABLE_DIR(c->table)));
-    TRY(dir_make(c->table->os, dir.text, err));
+    TRY(paimon_path_set(&dir, err, "%s/manifest", TABLE_DIR(c->table)));
+    TRY(paimon_dir_make(c->table->os, dir.text, err));
+    TRY(paimon_path_set(&dir, err, "%s/snapshot", TABLE_DIR(c->table)));
+    TRY(paimon_dir_make(c->table->os, dir.text, err));
     TRY(write_part(c, f, c->entries, c->kinds, c->entry_count, &f->text.snapshot.delta_list, &f->text.delta_bytes,
                    err));
     if (!c->changelog_count)
@@ -316,7 +316,7 @@ static void count_files(const struct entry *const *entries, const int *kinds, si
         }
 }
 
-enum err_code commit_run(struct commit *commit, struct paimon_committed *committed, struct err *err)
+enum err_code paimon_commit_run(struct commit *commit, struct paimon_committed *committed, struct err *err)
 {
     struct fixed f = {0};
     struct paimon_committed made = {0};
@@ -326,7 +326,7 @@ enum err_code commit_run(struct commit *commit, struct paimon_committed *committ
     if (code == OK)
         code = run_attempts(commit, &f, &made, err);
     if (code == OK) {
-        snapshot_hint(commit->table, "LATEST", made.snapshot_id);
+        paimon_snapshot_hint(commit->table, "LATEST", made.snapshot_id);
         count_files(commit->entries, commit->kinds, commit->entry_count, &made);
         count_files(commit->changelog, NULL, commit->changelog_count, &made);
         *committed = made;

@@ -10,7 +10,7 @@
 /* ---- choosing ---- */
 
 struct bucket_files {
-    struct entry **files; /* in the order of live_sorted() */
+    struct entry **files; /* in the order of paimon_live_sorted() */
     size_t count;
 };
 
@@ -57,7 +57,7 @@ static struct choice choose_keyed(const struct paimon_compaction *c, struct buck
     uint32_t run_count_max =
         c->options.policy.run_count_max ? c->options.policy.run_count_max : c->file_options.run_count_max;
     bool at_rest = count == 1 && runs[0].level == top && !has_deletes(b);
-    size_t taken = c->options.policy.full ? (at_rest ? 0 : count) : universal_pick(runs, count, run_count_max);
+    size_t taken = c->options.policy.full ? (at_rest ? 0 : count) : paimon_universal_pick(runs, count, run_count_max);
     struct choice choice = {.need = (uint32_t)count};
     if (taken) {
         choice.count = ends[taken - 1];
@@ -76,7 +76,7 @@ static struct choice choose_appended(const struct paimon_compaction *c, struct b
     for (size_t i = 0; i < b->count; i++)
         sizes[i] = (uint64_t)b->files[i]->size;
     uint32_t small_count = c->options.policy.small_count ? c->options.policy.small_count : SMALL_FILES;
-    size_t taken = tail_pick(sizes, b->count, c->file_options.file_bytes, small_count, c->options.policy.full);
+    size_t taken = paimon_tail_pick(sizes, b->count, c->file_options.file_bytes, small_count, c->options.policy.full);
     mem_free(sizes);
     b->files += b->count - taken;
     b->count = taken;
@@ -91,7 +91,7 @@ static void take_inputs(struct paimon_compaction *c, const struct bucket_files *
     c->drop_deletes = choice->drop_deletes;
     for (size_t i = 0; i < choice->count; i++) {
         struct entry *copy = ARENA_NEW(&c->arena, struct entry);
-        entry_dup(&c->arena, b->files[i], copy);
+        paimon_entry_dup(&c->arena, b->files[i], copy);
         c->inputs[i] = copy;
     }
 }
@@ -119,16 +119,16 @@ static enum err_code pick(struct paimon_compaction *c, struct err *err)
     size_t count;
     TRY(paimon_table_refresh(c->table, err));
     c->schema = c->table->newest;
-    TRY(file_options_read(c->schema, &c->file_options, err));
-    TRY(layout_make(&c->arena, c->schema, NULL, &c->layout, err));
-    TRY(snapshot_newest(c->table, &c->arena, &snapshot, err));
-    TRY(table_live(c->table, &snapshot, &live, err));
+    TRY(paimon_file_options_read(c->schema, &c->file_options, err));
+    TRY(paimon_layout_make(&c->arena, c->schema, NULL, &c->layout, err));
+    TRY(paimon_snapshot_newest(c->table, &c->arena, &snapshot, err));
+    TRY(paimon_table_live(c->table, &snapshot, &live, err));
     c->base_id = snapshot.id;
-    struct entry **files = live_sorted(live, &count);
+    struct entry **files = paimon_live_sorted(live, &count);
     choose_bucket(c, files, count);
     mem_free(files);
     if (c->layout.key_count && c->input_count)
-        return plan_groups(c, err);
+        return paimon_plan_groups(c, err);
     if (c->input_count)
         vec_push(&c->groups, ((struct group){c->inputs, c->input_count}));
     return OK;
@@ -168,7 +168,7 @@ static enum err_code write_block(struct paimon_compaction *c, const struct colum
 {
     if (c->options.cancel && __atomic_load_n(c->options.cancel, __ATOMIC_ACQUIRE))
         return err_set(err, ERR_SHUTTING_DOWN, "the compaction was ended before its time");
-    return data_files_write(&c->output, columns, row_count, err);
+    return paimon_data_files_write(&c->output, columns, row_count, err);
 }
 
 static enum err_code merge_group(struct paimon_compaction *c, const struct group *group, struct err *err)
@@ -184,16 +184,16 @@ static enum err_code merge_group(struct paimon_compaction *c, const struct group
                                     .files = group->files,
                                     .file_count = group->count,
                                     .drop_deletes = c->drop_deletes};
-    enum err_code code = merge_open(&options, &merge, err);
+    enum err_code code = paimon_merge_open(&options, &merge, err);
     while (code == OK) {
-        code = merge_next(merge, BLOCK_ROWS, &rows, err);
+        code = paimon_merge_next(merge, BLOCK_ROWS, &rows, err);
         if (code != OK || rows.row_count == 0)
             break;
         memcpy(views + l->value_first, rows.columns, options.column_count * sizeof *views);
-        layout_fill(l, views, rows.sequences, rows.kinds, rows.row_count);
+        paimon_layout_fill(l, views, rows.sequences, rows.kinds, rows.row_count);
         code = write_block(c, views, rows.row_count, err);
     }
-    merge_close(merge);
+    paimon_merge_close(merge);
     mem_free(views);
     return code;
 }
@@ -202,14 +202,14 @@ static enum err_code join_file(struct paimon_compaction *c, const struct entry *
 {
     struct data_reader reader;
     uint32_t row_count = 1;
-    TRY(data_reader_open(c->table, c->schema, entry, c->layout.columns, c->layout.column_count, &reader, err));
+    TRY(paimon_data_reader_open(c->table, c->schema, entry, c->layout.columns, c->layout.column_count, &reader, err));
     enum err_code code = OK;
     while (code == OK && row_count) {
-        code = data_reader_next(&reader, BLOCK_ROWS, &row_count, err);
+        code = paimon_data_reader_next(&reader, BLOCK_ROWS, &row_count, err);
         if (code == OK)
             code = write_block(c, reader.columns, row_count, err);
     }
-    data_reader_close(&reader);
+    paimon_data_reader_close(&reader);
     return code;
 }
 
@@ -217,12 +217,12 @@ static enum err_code write_group(struct paimon_compaction *c, const struct group
 {
     if (c->layout.key_count) {
         TRY(merge_group(c, group, err));
-        return data_files_end(&c->output, err); /* what stays between two groups must not be spanned */
+        return paimon_data_files_end(&c->output, err); /* what stays between two groups must not be spanned */
     }
     c->output.next_sequence = group->files[0]->sequence_min;
     for (size_t i = 0; i < group->count; i++)
         TRY(join_file(c, group->files[i], err));
-    TRY(data_files_end(&c->output, err));
+    TRY(paimon_data_files_end(&c->output, err));
     if (c->output.done.len) { /* where there were gaps: up to the last number, as before */
         struct entry *last = c->output.done.ptr[c->output.done.len - 1];
         last->sequence_max = MAX(last->sequence_max, group->files[group->count - 1]->sequence_max);
@@ -234,7 +234,7 @@ enum err_code paimon_compaction_run(struct paimon_compaction *c, struct err *err
 {
     ASSERT(!c->is_begun);
     c->is_begun = true;
-    TRY(intent_put(c->table, c->options.rounds_dir, c->names.uuid, err));
+    TRY(paimon_intent_put(c->table, c->options.rounds_dir, c->names.uuid, err));
     c->output = (struct data_files){.table = c->table,
                                     .layout = &c->layout,
                                     .options = &c->file_options,
@@ -247,7 +247,7 @@ enum err_code paimon_compaction_run(struct paimon_compaction *c, struct err *err
                                     .arena = &c->arena};
     for (size_t i = 0; i < c->groups.len; i++)
         TRY(write_group(c, &c->groups.ptr[i], err));
-    return c->output.done.len ? data_files_sync_names(&c->output, err) : OK;
+    return c->output.done.len ? paimon_data_files_sync_names(&c->output, err) : OK;
 }
 
 /* ---- the commit ---- */
@@ -291,10 +291,10 @@ enum err_code paimon_compaction_commit(struct paimon_compaction *c, struct paimo
     ASSERT(c->is_begun && !c->is_over);
     c->is_over = true;
     gather(c, &commit);
-    enum err_code code = commit_run(&commit, committed, err);
+    enum err_code code = paimon_commit_run(&commit, committed, err);
     c->is_published = commit.published;
     if (code == OK) {
-        intent_remove(c->table, c->options.rounds_dir, c->names.uuid);
+        paimon_intent_remove(c->table, c->options.rounds_dir, c->names.uuid);
         c->is_recorded_no_more = true;
     }
     return code;
@@ -305,9 +305,9 @@ void paimon_compaction_destroy(struct paimon_compaction *c)
     if (!c)
         return;
     if (c->is_begun) {
-        data_files_deinit(&c->output, !c->is_published);
+        paimon_data_files_deinit(&c->output, !c->is_published);
         if (!c->is_published && !c->is_recorded_no_more)
-            intent_remove(c->table, c->options.rounds_dir, c->names.uuid);
+            paimon_intent_remove(c->table, c->options.rounds_dir, c->names.uuid);
     }
     vec_deinit(&c->groups);
     vec_deinit(&c->upgraded);

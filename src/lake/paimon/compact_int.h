@@ -6,7 +6,7 @@
 
 /* Files whose key ranges hang together, or small ones side by side: merged into files of their own. */
 struct group {
-    const struct entry **files; /* in the order of live_sorted() */
+    const struct entry **files; /* in the order of paimon_live_sorted() */
     size_t count;
 };
 
@@ -19,7 +19,7 @@ struct paimon_compaction {
     struct file_names names;
     struct layout layout;
     int64_t base_id;
-    const struct entry **inputs; /* copies, in the order of live_sorted() */
+    const struct entry **inputs; /* copies, in the order of paimon_live_sorted() */
     size_t input_count;
     int32_t output_level;
     bool drop_deletes;
@@ -47,12 +47,12 @@ struct run_size {
     uint64_t bytes;
 };
 /* How many of the runs, from the newest, go together; 0: none. */
-size_t universal_pick(const struct run_size *runs, size_t count, uint32_t run_count_max);
+size_t paimon_universal_pick(const struct run_size *runs, size_t count, uint32_t run_count_max);
 
 /* How many of the last files of an append bucket (by sequence number, sizes in bytes) are joined; 0: none. */
-size_t tail_pick(const uint64_t *sizes, size_t count, uint64_t file_bytes, uint32_t small_count, bool full);
+size_t paimon_tail_pick(const uint64_t *sizes, size_t count, uint64_t file_bytes, uint32_t small_count, bool full);
 
 /* Sorts the inputs of a primary-key bucket into groups, upgraded and kept ones. */
-MUST_CHECK enum err_code plan_groups(struct paimon_compaction *c, struct err *err);
+MUST_CHECK enum err_code paimon_plan_groups(struct paimon_compaction *c, struct err *err);
 
 #endif

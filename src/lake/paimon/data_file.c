@@ -20,8 +20,8 @@ static enum err_code sink(void *arg, struct slice bytes, struct err *err)
 static enum err_code file_path(struct data_files *files, struct slice name, struct path *dir, struct path *path,
                                struct err *err)
 {
-    TRY(bucket_dir(files->table, files->partition, files->bucket, dir, err));
-    return path_set(path, err, "%s/%.*s", dir->text, SLICE_ARGS(name));
+    TRY(paimon_bucket_dir(files->table, files->partition, files->bucket, dir, err));
+    return paimon_path_set(path, err, "%s/%.*s", dir->text, SLICE_ARGS(name));
 }
 
 static enum err_code open_file(struct data_files *files, struct err *err)
@@ -34,7 +34,7 @@ static enum err_code open_file(struct data_files *files, struct err *err)
     files->name =
         arena_printf(files->arena, "%s%s-%u.parquet", files->prefix, files->names->uuid, files->names->next++);
     TRY(file_path(files, files->name, &dir, &path, err));
-    TRY(dir_make(files->table->os, dir.text, err));
+    TRY(paimon_dir_make(files->table->os, dir.text, err));
     TRY(os_file_open(files->table->os, path.text, OS_WRITE | OS_CREATE | OS_EXCL, &files->file, err));
     files->written = 0;
     files->row_count = files->delete_count = 0;
@@ -84,8 +84,8 @@ static void note_appended_rows(struct data_files *files, uint32_t row_count)
     files->sequence_max = files->next_sequence - 1;
 }
 
-enum err_code data_files_write(struct data_files *files, const struct column *columns, uint32_t row_count,
-                               struct err *err)
+enum err_code paimon_data_files_write(struct data_files *files, const struct column *columns, uint32_t row_count,
+                                      struct err *err)
 {
     if (row_count == 0)
         return OK;
@@ -98,10 +98,10 @@ enum err_code data_files_write(struct data_files *files, const struct column *co
     files->row_count += row_count;
     TRY(parquet_writer_write(files->writer, columns, row_count, err));
     uint64_t bytes = parquet_writer_file_bytes(files->writer) + parquet_writer_held_bytes(files->writer);
-    return bytes >= files->options->file_bytes ? data_files_end(files, err) : OK;
+    return bytes >= files->options->file_bytes ? paimon_data_files_end(files, err) : OK;
 }
 
-uint64_t data_files_held(const struct data_files *files)
+uint64_t paimon_data_files_held(const struct data_files *files)
 {
     return files->writer ? parquet_writer_held_bytes(files->writer) : 0;
 }
@@ -188,8 +188,8 @@ static enum err_code make_entry(struct data_files *files, struct entry **out, st
         .name = files->name,
         .size = (int64_t)files->written,
         .row_count = files->row_count,
-        .min_key = keyed ? arena_dup(files->arena, buf_view(&files->min_key)) : entry_empty_row,
-        .max_key = keyed ? arena_dup(files->arena, buf_view(&files->max_key)) : entry_empty_row,
+        .min_key = keyed ? arena_dup(files->arena, buf_view(&files->min_key)) : paimon_entry_empty_row,
+        .max_key = keyed ? arena_dup(files->arena, buf_view(&files->max_key)) : paimon_entry_empty_row,
         .sequence_min = files->sequence_min,
         .sequence_max = files->sequence_max,
         .schema_id = layout->schema->id,
@@ -219,10 +219,10 @@ static void remove_file(struct data_files *files, struct slice name)
 {
     struct path dir, path;
     if (file_path(files, name, &dir, &path, NULL) == OK)
-        (void)!file_remove(files->table->os, path.text, NULL);
+        (void)!paimon_file_remove(files->table->os, path.text, NULL);
 }
 
-enum err_code data_files_end(struct data_files *files, struct err *err)
+enum err_code paimon_data_files_end(struct data_files *files, struct err *err)
 {
     struct entry *entry;
     if (!files->file)
@@ -235,14 +235,14 @@ enum err_code data_files_end(struct data_files *files, struct err *err)
     return OK;
 }
 
-enum err_code data_files_sync_names(struct data_files *files, struct err *err)
+enum err_code paimon_data_files_sync_names(struct data_files *files, struct err *err)
 {
     struct path dir;
-    TRY(bucket_dir(files->table, files->partition, files->bucket, &dir, err));
+    TRY(paimon_bucket_dir(files->table, files->partition, files->bucket, &dir, err));
     return os_dir_sync(files->table->os, dir.text, err);
 }
 
-void data_files_deinit(struct data_files *files, bool remove)
+void paimon_data_files_deinit(struct data_files *files, bool remove)
 {
     bool any = files->file || (remove && files->done.len);
     if (files->file) {
@@ -252,7 +252,7 @@ void data_files_deinit(struct data_files *files, bool remove)
     for (size_t i = 0; remove && i < files->done.len; i++)
         remove_file(files, files->done.ptr[i]->name);
     if (any) /* what was removed is gone before the record of the round is */
-        (void)!data_files_sync_names(files, NULL);
+        (void)!paimon_data_files_sync_names(files, NULL);
     vec_deinit(&files->done);
     buf_deinit(&files->min_key);
     buf_deinit(&files->max_key);

@@ -13,9 +13,9 @@ static enum err_code source(void *arg, uint64_t offset, void *ptr, size_t len, s
 /* The name that a column of the schema has in files of another one. */
 static struct slice name_in(const struct paimon_schema *schema, const struct paimon_schema *of_file, struct slice name)
 {
-    int32_t at = schema_column_find(schema, name);
+    int32_t at = paimon_schema_column_find(schema, name);
     if (at < 0) /* what Paimon adds, or a column that the lake has not */
-        return schema_column_find(of_file, name) < 0 ? name : ABSENT;
+        return paimon_schema_column_find(of_file, name) < 0 ? name : ABSENT;
     for (uint32_t i = 0; i < of_file->column_count; i++)
         if (of_file->columns[i].id == schema->columns[at].id)
             return of_file->columns[i].name;
@@ -28,7 +28,7 @@ static enum err_code name_columns(struct paimon_table *table, const struct paimo
     const struct paimon_schema *of_file;
     if (entry->schema_id == schema->id)
         return OK;
-    TRY(table_schema_of(table, entry->schema_id, &of_file, err));
+    TRY(paimon_table_schema_of(table, entry->schema_id, &of_file, err));
     for (uint32_t i = 0; i < reader->column_count; i++)
         reader->wanted[i].name = name_in(schema, of_file, reader->wanted[i].name);
     return OK;
@@ -42,15 +42,15 @@ static enum err_code open_file(struct paimon_table *table, const struct entry *e
     if (!slice_ends_with(entry->name, SLICE(".parquet")))
         return err_set(err, ERR_NOT_SUPPORTED, "%.*s is not a Parquet file", (int)MIN(entry->name.len, 100),
                        (const char *)entry->name.ptr);
-    TRY(entry_path(table, entry, entry->name, &path, err));
+    TRY(paimon_entry_path(table, entry, entry->name, &path, err));
     TRY(os_file_open(table->os, path.text, OS_READ, &reader->file, err));
     TRY(os_file_size(reader->file, &size, err));
     return parquet_reader_open(source, reader->file, size, &reader->parquet, err);
 }
 
-enum err_code data_reader_open(struct paimon_table *table, const struct paimon_schema *schema,
-                               const struct entry *entry, const struct schema_column *columns, uint32_t column_count,
-                               struct data_reader *reader, struct err *err)
+enum err_code paimon_data_reader_open(struct paimon_table *table, const struct paimon_schema *schema,
+                                      const struct entry *entry, const struct schema_column *columns,
+                                      uint32_t column_count, struct data_reader *reader, struct err *err)
 {
     enum err_code code;
     *reader = (struct data_reader){.column_count = column_count};
@@ -62,11 +62,11 @@ enum err_code data_reader_open(struct paimon_table *table, const struct paimon_s
     TRY_OR_FAIL(parquet_reader_select(reader->parquet, reader->wanted, column_count, PARQUET_BY_NAME, err));
     return OK;
 fail:
-    data_reader_close(reader);
+    paimon_data_reader_close(reader);
     return code;
 }
 
-void data_reader_close(struct data_reader *reader)
+void paimon_data_reader_close(struct data_reader *reader)
 {
     parquet_reader_close(reader->parquet);
     os_file_close(reader->file);
@@ -75,7 +75,8 @@ void data_reader_close(struct data_reader *reader)
     *reader = (struct data_reader){0};
 }
 
-enum err_code data_reader_next(struct data_reader *reader, uint32_t row_count_max, uint32_t *row_count, struct err *err)
+enum err_code paimon_data_reader_next(struct data_reader *reader, uint32_t row_count_max, uint32_t *row_count,
+                                      struct err *err)
 {
     return parquet_reader_next(reader->parquet, row_count_max, reader->columns, row_count, err);
 }

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum err_code path_set(struct path *path, struct err *err, const char *fmt, ...)
+enum err_code paimon_path_set(struct path *path, struct err *err, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -33,7 +33,7 @@ static void parent_of(const char *path, struct path *parent)
     }
 }
 
-enum err_code dir_make(struct os *os, const char *path, struct err *err)
+enum err_code paimon_dir_make(struct os *os, const char *path, struct err *err)
 {
     struct os_stat stat;
     struct path parent;
@@ -43,14 +43,14 @@ enum err_code dir_make(struct os *os, const char *path, struct err *err)
     if (code != ERR_NOT_FOUND)
         return code;
     parent_of(path, &parent);
-    TRY(dir_make(os, parent.text, err));
+    TRY(paimon_dir_make(os, parent.text, err));
     code = os_mkdir(os, path, err);
     if (code != OK && code != ERR_ALREADY_EXISTS)
         return code;
     return os_dir_sync(os, parent.text, err);
 }
 
-enum err_code file_put_new(struct os *os, const char *path, struct slice bytes, struct err *err)
+enum err_code paimon_file_put_new(struct os *os, const char *path, struct slice bytes, struct err *err)
 {
     struct os_file *file;
     TRY(os_file_open(os, path, OS_WRITE | OS_CREATE | OS_EXCL, &file, err));
@@ -63,10 +63,10 @@ enum err_code file_put_new(struct os *os, const char *path, struct slice bytes, 
     return code;
 }
 
-enum err_code file_publish(struct os *os, const char *dir, const char *tmp, const char *path, struct slice bytes,
-                           struct err *err)
+enum err_code paimon_file_publish(struct os *os, const char *dir, const char *tmp, const char *path, struct slice bytes,
+                                  struct err *err)
 {
-    TRY(file_put_new(os, tmp, bytes, err));
+    TRY(paimon_file_put_new(os, tmp, bytes, err));
     enum err_code code = os_rename_noreplace(os, tmp, path, err);
     if (code != OK) {
         (void)!os_unlink(os, tmp, NULL);
@@ -75,13 +75,13 @@ enum err_code file_publish(struct os *os, const char *dir, const char *tmp, cons
     return os_dir_sync(os, dir, err);
 }
 
-enum err_code file_remove(struct os *os, const char *path, struct err *err)
+enum err_code paimon_file_remove(struct os *os, const char *path, struct err *err)
 {
     enum err_code code = os_unlink(os, path, err);
     return code == ERR_NOT_FOUND ? OK : code;
 }
 
-enum err_code file_read(struct os *os, const char *path, size_t bytes_max, struct buf *out, struct err *err)
+enum err_code paimon_file_read(struct os *os, const char *path, size_t bytes_max, struct buf *out, struct err *err)
 {
     buf_reset(out);
     return os_read_whole(os, path, bytes_max, out, err);
@@ -107,7 +107,7 @@ static enum err_code numbered_see(void *arg, const char *name, bool is_dir, stru
     return OK;
 }
 
-enum err_code numbered_find(struct os *os, const char *dir, struct numbered *out, struct err *err)
+enum err_code paimon_numbered_find(struct os *os, const char *dir, struct numbered *out, struct err *err)
 {
     struct numbered_walk walk = {out, strlen(out->prefix)};
     out->any = false;

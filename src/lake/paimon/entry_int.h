@@ -56,14 +56,14 @@ struct entry {
 };
 
 /* A row of no columns, as manifests store it. */
-extern const struct slice entry_empty_row;
+extern const struct slice paimon_entry_empty_row;
 
 /* errors: CORRUPT naming the field. Everything is borrowed from value. */
-MUST_CHECK enum err_code entry_read(const struct avro_value *value, struct arena *arena, struct entry *entry,
-                                    struct err *err);
-void entry_dup(struct arena *arena, const struct entry *from, struct entry *to);
+MUST_CHECK enum err_code paimon_entry_read(const struct avro_value *value, struct arena *arena, struct entry *entry,
+                                           struct err *err);
+void paimon_entry_dup(struct arena *arena, const struct entry *from, struct entry *to);
 /* Identity for pairing additions with deletions. */
-void entry_identity(const struct entry *entry, struct buf *out);
+void paimon_entry_identity(const struct entry *entry, struct buf *out);
 
 /* A manifest, as a list of manifests has it. */
 struct manifest {
@@ -79,20 +79,20 @@ struct manifest {
     struct optional_i64 level_max;
 };
 
-MUST_CHECK enum err_code manifest_read(const struct avro_value *value, struct arena *arena, struct manifest *manifest,
-                                       struct err *err);
-void manifest_dup(struct arena *arena, const struct manifest *from, struct manifest *to);
+MUST_CHECK enum err_code paimon_manifest_read(const struct avro_value *value, struct arena *arena,
+                                              struct manifest *manifest, struct err *err);
+void paimon_manifest_dup(struct arena *arena, const struct manifest *from, struct manifest *to);
 
 /* Walks over the file of a manifest (or of a list of them). fn's struct lives for the call. */
 typedef enum err_code entry_fn(void *arg, const struct entry *entry, struct err *err);
-MUST_CHECK enum err_code entries_each(struct slice file, entry_fn *fn, void *arg, struct err *err);
+MUST_CHECK enum err_code paimon_entries_each(struct slice file, entry_fn *fn, void *arg, struct err *err);
 typedef enum err_code manifest_fn(void *arg, const struct manifest *manifest, struct err *err);
-MUST_CHECK enum err_code manifests_each(struct slice file, manifest_fn *fn, void *arg, struct err *err);
+MUST_CHECK enum err_code paimon_manifests_each(struct slice file, manifest_fn *fn, void *arg, struct err *err);
 
 /* Whole files, appended to out. */
-MUST_CHECK enum err_code entries_put(struct os *os, const struct entry *const *entries, const int *kinds, size_t count,
-                                     struct buf *out, struct err *err);
-MUST_CHECK enum err_code manifests_put(struct os *os, const struct manifest *manifests, size_t count, struct buf *out,
-                                       struct err *err);
+MUST_CHECK enum err_code paimon_entries_put(struct os *os, const struct entry *const *entries, const int *kinds,
+                                            size_t count, struct buf *out, struct err *err);
+MUST_CHECK enum err_code paimon_manifests_put(struct os *os, const struct manifest *manifests, size_t count,
+                                              struct buf *out, struct err *err);
 
 #endif

@@ -123,7 +123,8 @@ static enum err_code check_entry(const struct entry *e, struct err *err)
     return OK;
 }
 
-enum err_code entry_read(const struct avro_value *value, struct arena *arena, struct entry *entry, struct err *err)
+enum err_code paimon_entry_read(const struct avro_value *value, struct arena *arena, struct entry *entry,
+                                struct err *err)
 {
     struct entry e = {0};
     TRY(get_i32(value, "_KIND", &e.kind, err));
@@ -136,8 +137,8 @@ enum err_code entry_read(const struct avro_value *value, struct arena *arena, st
     return OK;
 }
 
-enum err_code manifest_read(const struct avro_value *value, struct arena *arena, struct manifest *manifest,
-                            struct err *err)
+enum err_code paimon_manifest_read(const struct avro_value *value, struct arena *arena, struct manifest *manifest,
+                                   struct err *err)
 {
     struct manifest m = {0};
     TRY(get_file_name(value, &m.name, err));
@@ -185,11 +186,11 @@ static enum err_code entry_record(void *arg, const struct avro_value *value, str
 {
     struct entry_walk *walk = arg;
     struct entry entry;
-    TRY(entry_read(value, arena, &entry, err));
+    TRY(paimon_entry_read(value, arena, &entry, err));
     return walk->fn(walk->arg, &entry, err);
 }
 
-enum err_code entries_each(struct slice file, entry_fn *fn, void *arg, struct err *err)
+enum err_code paimon_entries_each(struct slice file, entry_fn *fn, void *arg, struct err *err)
 {
     struct entry_walk walk = {fn, arg};
     return records_each(file, entry_record, &walk, err);
@@ -204,11 +205,11 @@ static enum err_code manifest_record(void *arg, const struct avro_value *value, 
 {
     struct manifest_walk *walk = arg;
     struct manifest manifest;
-    TRY(manifest_read(value, arena, &manifest, err));
+    TRY(paimon_manifest_read(value, arena, &manifest, err));
     return walk->fn(walk->arg, &manifest, err);
 }
 
-enum err_code manifests_each(struct slice file, manifest_fn *fn, void *arg, struct err *err)
+enum err_code paimon_manifests_each(struct slice file, manifest_fn *fn, void *arg, struct err *err)
 {
     struct manifest_walk walk = {fn, arg};
     return records_each(file, manifest_record, &walk, err);

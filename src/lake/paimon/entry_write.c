@@ -65,7 +65,7 @@ static const char manifest_schema[] = RECORD(
 #define MANIFEST_VERSION 2
 
 static const uint8_t empty_row[12];
-const struct slice entry_empty_row = {empty_row, sizeof empty_row};
+const struct slice paimon_entry_empty_row = {empty_row, sizeof empty_row};
 
 /* ---- values ---- */
 
@@ -173,8 +173,8 @@ static enum err_code begin(struct os *os, struct avro_writer *w, const char *sch
     return avro_writer_init(w, out, &options, err);
 }
 
-enum err_code entries_put(struct os *os, const struct entry *const *entries, const int *kinds, size_t count,
-                          struct buf *out, struct err *err)
+enum err_code paimon_entries_put(struct os *os, const struct entry *const *entries, const int *kinds, size_t count,
+                                 struct buf *out, struct err *err)
 {
     struct avro_writer w;
     TRY(begin(os, &w, entry_schema, out, err));
@@ -189,8 +189,8 @@ enum err_code entries_put(struct os *os, const struct entry *const *entries, con
     return code;
 }
 
-enum err_code manifests_put(struct os *os, const struct manifest *manifests, size_t count, struct buf *out,
-                            struct err *err)
+enum err_code paimon_manifests_put(struct os *os, const struct manifest *manifests, size_t count, struct buf *out,
+                                   struct err *err)
 {
     struct avro_writer w;
     TRY(begin(os, &w, manifest_schema, out, err));
@@ -233,7 +233,7 @@ static void dup_stats(struct arena *arena, const struct entry_stats *from, struc
     memcpy(to->null_counts, from->null_counts, from->null_count_count * sizeof *to->null_counts);
 }
 
-void entry_dup(struct arena *arena, const struct entry *from, struct entry *to)
+void paimon_entry_dup(struct arena *arena, const struct entry *from, struct entry *to)
 {
     *to = *from;
     to->partition = dup_slice(arena, from->partition);
@@ -249,14 +249,14 @@ void entry_dup(struct arena *arena, const struct entry *from, struct entry *to)
     dup_names(arena, &from->write_columns, &to->write_columns);
 }
 
-void manifest_dup(struct arena *arena, const struct manifest *from, struct manifest *to)
+void paimon_manifest_dup(struct arena *arena, const struct manifest *from, struct manifest *to)
 {
     *to = *from;
     to->name = dup_slice(arena, from->name);
     dup_stats(arena, &from->partition_stats, &to->partition_stats);
 }
 
-void entry_identity(const struct entry *e, struct buf *out)
+void paimon_entry_identity(const struct entry *e, struct buf *out)
 {
     buf_reset(out);
     buf_put_u32(out, (uint32_t)e->bucket);

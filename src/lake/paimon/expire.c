@@ -37,15 +37,15 @@ static enum err_code note_consumer(void *arg, const char *name, bool is_dir, str
     int64_t next;
     if (is_dir || strncmp(name, "consumer-", 9) != 0)
         return OK;
-    TRY(path_set(&path, err, "%s/consumer/%s", TABLE_DIR(found->table), name));
-    enum err_code code = file_read(found->table->os, path.text, PAIMON_JSON_BYTES_MAX, &text, err);
+    TRY(paimon_path_set(&path, err, "%s/consumer/%s", TABLE_DIR(found->table), name));
+    enum err_code code = paimon_file_read(found->table->os, path.text, PAIMON_JSON_BYTES_MAX, &text, err);
     if (code == OK)
-        code = text_parse(buf_view(&text), "a consumer of the lake table", &root, err);
+        code = paimon_text_parse(buf_view(&text), "a consumer of the lake table", &root, err);
     buf_deinit(&text);
     TRY(gone_is_fine(code));
     if (code == ERR_NOT_FOUND)
         return OK;
-    code = text_i64(root, "nextSnapshot", &next, err);
+    code = paimon_text_i64(root, "nextSnapshot", &next, err);
     json_decref(root);
     if (code == OK)
         found->least = MIN(found->least, next);
@@ -61,7 +61,7 @@ static enum err_code find_bound(struct paimon_table *table, const struct paimon_
         int64_t least;
     } consumers = {table, latest};
     struct path dir;
-    TRY(path_set(&dir, err, "%s/consumer", TABLE_DIR(table)));
+    TRY(paimon_path_set(&dir, err, "%s/consumer", TABLE_DIR(table)));
     TRY(gone_is_fine(os_dir_list(table->os, dir.text, note_consumer, &consumers, err)));
     *bound = MIN(consumers.least, latest - (int64_t)MAX(policy->retain_min, 1u) + 1);
     for (uint32_t i = 0; i < policy->keep_count; i++)
@@ -107,7 +107,7 @@ static enum err_code note_list(struct expiry *x, struct slice list, struct err *
     if (!list.ptr)
         return OK;
     map_put(&x->needed, list, x);
-    return list_file_each(x->table, list, note_needed, x, err);
+    return paimon_list_file_each(x->table, list, note_needed, x, err);
 }
 
 static enum err_code note_snapshot(struct expiry *x, const struct paimon_snapshot *s, struct err *err)
@@ -134,19 +134,19 @@ static enum err_code note_tag(void *arg, const char *name, bool is_dir, struct e
     void *value;
     if (is_dir || strncmp(name, "tag-", 4) != 0)
         return OK;
-    TRY(path_set(&path, err, "%s/tag/%s", TABLE_DIR(x->table), name));
-    enum err_code code = file_read(x->table->os, path.text, PAIMON_JSON_BYTES_MAX, &text, err);
+    TRY(paimon_path_set(&path, err, "%s/tag/%s", TABLE_DIR(x->table), name));
+    enum err_code code = paimon_file_read(x->table->os, path.text, PAIMON_JSON_BYTES_MAX, &text, err);
     if (code == OK)
-        code = snapshot_parse(buf_view(&text), &x->arena, &s, err);
+        code = paimon_snapshot_parse(buf_view(&text), &x->arena, &s, err);
     buf_deinit(&text);
     if (code == ERR_NOT_FOUND)
         return OK;
     TRY(code);
     TRY(note_snapshot(x, &s, err));
-    TRY(live_load(x->table, &s, &live, err));
+    TRY(paimon_live_load(x->table, &s, &live, err));
     while (map_next(&live->by_identity, &at, &key, &value))
         map_put(&x->needed, ((const struct entry *)value)->name, x);
-    live_destroy(live);
+    paimon_live_destroy(live);
     return OK;
 }
 
@@ -156,7 +156,7 @@ static enum err_code note_kept(struct expiry *x, int64_t end, struct err *err)
     struct path dir;
     TRY(paimon_snapshot_read(x->table, end, &x->arena, &s, err));
     TRY(note_snapshot(x, &s, err));
-    TRY(path_set(&dir, err, "%s/tag", TABLE_DIR(x->table)));
+    TRY(paimon_path_set(&dir, err, "%s/tag", TABLE_DIR(x->table)));
     return gone_is_fine(os_dir_list(x->table->os, dir.text, note_tag, x, err));
 }
 
@@ -165,7 +165,7 @@ static enum err_code note_kept(struct expiry *x, int64_t end, struct err *err)
 static enum err_code note_file(struct expiry *x, const struct entry *entry)
 {
     struct entry *copy = ARENA_NEW(&x->arena, struct entry);
-    entry_dup(&x->arena, entry, copy);
+    paimon_entry_dup(&x->arena, entry, copy);
     map_put(&x->files, entry->name, copy);
     return OK;
 }
@@ -195,13 +195,13 @@ struct manifest_walk {
 static enum err_code walk_manifest(void *arg, const struct manifest *manifest, struct err *err)
 {
     struct manifest_walk *walk = arg;
-    return gone_is_fine(manifest_file_each(walk->x->table, manifest->name, walk->fn, walk->x, err));
+    return gone_is_fine(paimon_manifest_file_each(walk->x->table, manifest->name, walk->fn, walk->x, err));
 }
 
 static enum err_code walk_list(struct expiry *x, struct slice list, entry_fn *fn, struct err *err)
 {
     struct manifest_walk walk = {x, fn};
-    return list.ptr ? gone_is_fine(list_file_each(x->table, list, walk_manifest, &walk, err)) : OK;
+    return list.ptr ? gone_is_fine(paimon_list_file_each(x->table, list, walk_manifest, &walk, err)) : OK;
 }
 
 static enum err_code remove_data(struct expiry *x, const struct entry *entry, struct slice name, struct err *err)
@@ -209,8 +209,8 @@ static enum err_code remove_data(struct expiry *x, const struct entry *entry, st
     struct path path;
     if (map_get(&x->needed, name))
         return OK;
-    TRY(entry_path(x->table, entry, name, &path, err));
-    TRY(file_remove(x->table->os, path.text, err));
+    TRY(paimon_entry_path(x->table, entry, name, &path, err));
+    TRY(paimon_file_remove(x->table->os, path.text, err));
     map_put(&x->dirs, slice_of(path.text, strlen(path.text) - name.len), x);
     return OK;
 }
@@ -223,7 +223,7 @@ static enum err_code sync_dirs(struct expiry *x, struct err *err)
     void *value;
     while (map_next(&x->dirs, &at, &dir, &value)) {
         struct path path;
-        TRY(path_set(&path, err, "%.*s", SLICE_ARGS(dir)));
+        TRY(paimon_path_set(&path, err, "%.*s", SLICE_ARGS(dir)));
         TRY(gone_is_fine(os_dir_sync(x->table->os, path.text, err)));
     }
     return OK;
@@ -232,7 +232,7 @@ static enum err_code sync_dirs(struct expiry *x, struct err *err)
 static enum err_code sync_table_dir(struct expiry *x, const char *name, struct err *err)
 {
     struct path path;
-    TRY(path_set(&path, err, "%s/%s", TABLE_DIR(x->table), name));
+    TRY(paimon_path_set(&path, err, "%s/%s", TABLE_DIR(x->table), name));
     return os_dir_sync(x->table->os, path.text, err);
 }
 
@@ -281,8 +281,8 @@ static enum err_code remove_named(struct expiry *x, const char *dir, struct slic
     struct path path;
     if (!name.ptr || map_get(&x->needed, name))
         return OK;
-    TRY(path_set(&path, err, "%s/%s/%.*s", TABLE_DIR(x->table), dir, SLICE_ARGS(name)));
-    return file_remove(x->table->os, path.text, err);
+    TRY(paimon_path_set(&path, err, "%s/%s/%.*s", TABLE_DIR(x->table), dir, SLICE_ARGS(name)));
+    return paimon_file_remove(x->table->os, path.text, err);
 }
 
 static enum err_code remove_manifest(void *arg, const struct manifest *manifest, struct err *err)
@@ -295,7 +295,7 @@ static enum err_code remove_listed(struct expiry *x, struct slice list, struct e
 {
     if (!list.ptr || map_get(&x->needed, list))
         return OK;
-    return gone_is_fine(list_file_each(x->table, list, remove_manifest, x, err));
+    return gone_is_fine(paimon_list_file_each(x->table, list, remove_manifest, x, err));
 }
 
 static enum err_code expire_manifests_of(struct expiry *x, const struct paimon_snapshot *s, struct err *err)
@@ -333,10 +333,10 @@ static enum err_code expire_snapshots(struct expiry *x, int64_t from, int64_t en
 {
     for (int64_t id = from; id < end; id++) {
         struct path path;
-        TRY(path_set(&path, err, "%s/snapshot/snapshot-%" PRId64, TABLE_DIR(x->table), id));
-        TRY(file_remove(x->table->os, path.text, err));
+        TRY(paimon_path_set(&path, err, "%s/snapshot/snapshot-%" PRId64, TABLE_DIR(x->table), id));
+        TRY(paimon_file_remove(x->table->os, path.text, err));
     }
-    snapshot_hint(x->table, "EARLIEST", end);
+    paimon_snapshot_hint(x->table, "EARLIEST", end);
     return OK;
 }
 

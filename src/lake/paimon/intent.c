@@ -17,10 +17,10 @@
 
 static enum err_code intent_path(struct slice dir, const char *uuid, struct path *path, struct err *err)
 {
-    return path_set(path, err, "%.*s/%s" ROUND_SUFFIX, SLICE_ARGS(dir), uuid);
+    return paimon_path_set(path, err, "%.*s/%s" ROUND_SUFFIX, SLICE_ARGS(dir), uuid);
 }
 
-enum err_code intent_put(struct paimon_table *table, struct slice dir, const char *uuid, struct err *err)
+enum err_code paimon_intent_put(struct paimon_table *table, struct slice dir, const char *uuid, struct err *err)
 {
     struct path path;
     struct path absolute;
@@ -37,11 +37,11 @@ enum err_code intent_put(struct paimon_table *table, struct slice dir, const cha
     return code;
 }
 
-void intent_remove(struct paimon_table *table, struct slice dir, const char *uuid)
+void paimon_intent_remove(struct paimon_table *table, struct slice dir, const char *uuid)
 {
     struct path path;
     if (dir.ptr && intent_path(dir, uuid, &path, NULL) == OK)
-        (void)!file_remove(table->os, path.text, NULL);
+        (void)!paimon_file_remove(table->os, path.text, NULL);
 }
 
 /* ---- what the table names ---- */
@@ -90,13 +90,13 @@ static enum err_code note_manifest(void *arg, const struct manifest *manifest, s
     note(s, manifest->name);
     if (map_put(&s->manifests, manifest->name, s))
         return OK;
-    return gone_is_fine(manifest_file_each(s->table, manifest->name, note_entry, s, err));
+    return gone_is_fine(paimon_manifest_file_each(s->table, manifest->name, note_entry, s, err));
 }
 
 static enum err_code note_list(struct sweep *s, struct slice list, struct err *err)
 {
     note(s, list);
-    return list.ptr ? gone_is_fine(list_file_each(s->table, list, note_manifest, s, err)) : OK;
+    return list.ptr ? gone_is_fine(paimon_list_file_each(s->table, list, note_manifest, s, err)) : OK;
 }
 
 static enum err_code note_snapshot(struct sweep *s, const struct paimon_snapshot *snapshot, struct err *err)
@@ -115,10 +115,10 @@ static enum err_code note_snapshot_file(void *arg, const char *name, bool is_dir
     bool tag = strncmp(name, "tag-", 4) == 0;
     if (is_dir || (!tag && strncmp(name, "snapshot-", 9) != 0))
         return OK;
-    TRY(path_set(&path, err, "%s/%s/%s", TABLE_DIR(s->table), tag ? "tag" : "snapshot", name));
-    enum err_code code = file_read(s->os, path.text, PAIMON_JSON_BYTES_MAX, &text, err);
+    TRY(paimon_path_set(&path, err, "%s/%s/%s", TABLE_DIR(s->table), tag ? "tag" : "snapshot", name));
+    enum err_code code = paimon_file_read(s->os, path.text, PAIMON_JSON_BYTES_MAX, &text, err);
     if (code == OK)
-        code = snapshot_parse(buf_view(&text), &s->arena, &snapshot, err);
+        code = paimon_snapshot_parse(buf_view(&text), &s->arena, &snapshot, err);
     buf_deinit(&text);
     if (code == OK)
         code = note_snapshot(s, &snapshot, err);
@@ -130,7 +130,7 @@ static enum err_code note_all(struct sweep *s, struct err *err)
     static const char *const dirs[] = {"snapshot", "tag"};
     for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
         struct path dir;
-        TRY(path_set(&dir, err, "%s/%s", TABLE_DIR(s->table), dirs[i]));
+        TRY(paimon_path_set(&dir, err, "%s/%s", TABLE_DIR(s->table), dirs[i]));
         TRY(gone_is_fine(os_dir_list(s->os, dir.text, note_snapshot_file, s, err)));
     }
     return OK;
@@ -155,10 +155,10 @@ static enum err_code remove_one(void *arg, const char *name, bool is_dir, struct
                           (r->depth == 0 && (strcmp(name, "manifest") == 0 || strcmp(name, "snapshot") == 0));
     if (is_dir ? !may_hold_files : !is_ours(s, slice_str(name)) || map_get(&s->named, slice_str(name)) != NULL)
         return OK;
-    TRY(path_set(&path, err, "%s/%s", r->dir, name));
+    TRY(paimon_path_set(&path, err, "%s/%s", r->dir, name));
     if (is_dir)
         return remove_in(s, path.text, r->depth + 1, err);
-    TRY(file_remove(s->os, path.text, err));
+    TRY(paimon_file_remove(s->os, path.text, err));
     ++*s->swept;
     return OK;
 }
@@ -189,8 +189,8 @@ static enum err_code sweep_table(struct sweep *s, struct slice dir, struct err *
 static enum err_code read_record(struct slice text, struct arena *arena, struct slice *table, struct err *err)
 {
     json_t *root;
-    TRY(text_parse(text, "the record of a round", &root, err));
-    enum err_code code = text_string(root, "table", arena, table, err);
+    TRY(paimon_text_parse(text, "the record of a round", &root, err));
+    enum err_code code = paimon_text_string(root, "table", arena, table, err);
     json_decref(root);
     if (code == OK && memchr(table->ptr, 0, table->len))
         code = err_set(err, ERR_CORRUPT, "the record of a round has a path with a zero byte");
@@ -214,14 +214,14 @@ static enum err_code sweep_record(void *arg, const char *name, bool is_dir, stru
     if (is_dir || len != sizeof s.uuid - 1 + suffix || strcmp(name + len - suffix, ROUND_SUFFIX) != 0)
         return OK;
     memcpy(s.uuid, name, sizeof s.uuid - 1);
-    TRY(path_set(&path, err, "%.*s/%s", SLICE_ARGS(all->dir), name));
-    enum err_code code = file_read(all->os, path.text, ROUND_BYTES_MAX, &text, err);
+    TRY(paimon_path_set(&path, err, "%.*s/%s", SLICE_ARGS(all->dir), name));
+    enum err_code code = paimon_file_read(all->os, path.text, ROUND_BYTES_MAX, &text, err);
     if (code == OK)
         code = read_record(buf_view(&text), &s.arena, &table, err);
     if (code == OK)
         code = sweep_table(&s, table, err);
     if (code == OK)
-        code = file_remove(all->os, path.text, err);
+        code = paimon_file_remove(all->os, path.text, err);
     buf_deinit(&text);
     map_deinit(&s.named);
     map_deinit(&s.manifests);
@@ -233,7 +233,7 @@ enum err_code paimon_sweep(struct os *os, struct slice rounds_dir, uint32_t *swe
 {
     struct sweeps all = {.os = os, .dir = rounds_dir};
     struct path dir;
-    TRY(path_set(&dir, err, "%.*s", SLICE_ARGS(rounds_dir)));
+    TRY(paimon_path_set(&dir, err, "%.*s", SLICE_ARGS(rounds_dir)));
     TRY(gone_is_fine(os_dir_list(os, dir.text, sweep_record, &all, err)));
     *swept = all.swept;
     return OK;

@@ -62,8 +62,8 @@ static void add_stats(struct arena *arena, struct layout *l)
     l->stat_row = row;
 }
 
-enum err_code layout_make(struct arena *arena, const struct paimon_schema *schema, const struct type *const *types,
-                          struct layout *layout, struct err *err)
+enum err_code paimon_layout_make(struct arena *arena, const struct paimon_schema *schema,
+                                 const struct type *const *types, struct layout *layout, struct err *err)
 {
     struct layout l = {.schema = schema};
     l.columns = ARENA_NEW_ARRAY(arena, struct schema_column, schema->column_count + schema->trimmed_key_count + 2);
@@ -81,8 +81,8 @@ enum err_code layout_make(struct arena *arena, const struct paimon_schema *schem
     return OK;
 }
 
-void layout_fill(const struct layout *l, struct column *views, struct slice sequences, struct slice kinds,
-                 uint32_t row_count)
+void paimon_layout_fill(const struct layout *l, struct column *views, struct slice sequences, struct slice kinds,
+                        uint32_t row_count)
 {
     for (uint32_t i = 0; i < l->key_count; i++) {
         views[i] = views[l->value_first + l->schema->trimmed_key[i]];

@@ -7,27 +7,28 @@ static enum err_code read_manifest_dir(struct paimon_table *table, struct slice 
                                        struct err *err)
 {
     struct path path;
-    TRY(path_set(&path, err, "%s/manifest/%.*s", TABLE_DIR(table), SLICE_ARGS(name)));
-    return file_read(table->os, path.text, PAIMON_AVRO_BYTES_MAX, bytes, err);
+    TRY(paimon_path_set(&path, err, "%s/manifest/%.*s", TABLE_DIR(table), SLICE_ARGS(name)));
+    return paimon_file_read(table->os, path.text, PAIMON_AVRO_BYTES_MAX, bytes, err);
 }
 
-enum err_code manifest_file_each(struct paimon_table *table, struct slice name, entry_fn *fn, void *arg,
-                                 struct err *err)
+enum err_code paimon_manifest_file_each(struct paimon_table *table, struct slice name, entry_fn *fn, void *arg,
+                                        struct err *err)
 {
     struct buf bytes = {0};
     enum err_code code = read_manifest_dir(table, name, &bytes, err);
     if (code == OK)
-        code = entries_each(buf_view(&bytes), fn, arg, err);
+        code = paimon_entries_each(buf_view(&bytes), fn, arg, err);
     buf_deinit(&bytes);
     return code;
 }
 
-enum err_code list_file_each(struct paimon_table *table, struct slice name, manifest_fn *fn, void *arg, struct err *err)
+enum err_code paimon_list_file_each(struct paimon_table *table, struct slice name, manifest_fn *fn, void *arg,
+                                    struct err *err)
 {
     struct buf bytes = {0};
     enum err_code code = read_manifest_dir(table, name, &bytes, err);
     if (code == OK)
-        code = manifests_each(buf_view(&bytes), fn, arg, err);
+        code = paimon_manifests_each(buf_view(&bytes), fn, arg, err);
     buf_deinit(&bytes);
     return code;
 }
@@ -47,7 +48,7 @@ static enum err_code add_entry(struct build *b, const struct entry *entry, struc
     if (live->by_identity.count >= PAIMON_FILES_MAX)
         return err_set(err, ERR_LIMIT, "the lake table has more than %u data files", PAIMON_FILES_MAX);
     struct entry *kept = ARENA_NEW(&live->arena, struct entry);
-    entry_dup(&live->arena, entry, kept);
+    paimon_entry_dup(&live->arena, entry, kept);
     kept->kind = ENTRY_ADD;
     if (map_put(&live->by_identity, buf_view(&b->identity), kept))
         live->forgotten++;
@@ -57,7 +58,7 @@ static enum err_code add_entry(struct build *b, const struct entry *entry, struc
 static enum err_code apply(void *arg, const struct entry *entry, struct err *err)
 {
     struct build *b = arg;
-    entry_identity(entry, &b->identity);
+    paimon_entry_identity(entry, &b->identity);
     if (entry->kind == ENTRY_ADD) {
         if (map_remove(&b->early, buf_view(&b->identity)))
             return OK;
@@ -74,7 +75,7 @@ static enum err_code note_manifest(void *arg, const struct manifest *manifest, s
 {
     (void)err;
     struct live *live = arg;
-    manifest_dup(&live->manifest_arena, manifest, vec_add(&live->manifests));
+    paimon_manifest_dup(&live->manifest_arena, manifest, vec_add(&live->manifests));
     return OK;
 }
 
@@ -83,31 +84,31 @@ static enum err_code apply_manifests(struct paimon_table *table, struct live *li
     struct build b = {.live = live};
     enum err_code code = OK;
     for (size_t i = from; i < live->manifests.len && code == OK; i++)
-        code = manifest_file_each(table, live->manifests.ptr[i].name, apply, &b, err);
+        code = paimon_manifest_file_each(table, live->manifests.ptr[i].name, apply, &b, err);
     buf_deinit(&b.identity);
     map_deinit(&b.early);
     return code;
 }
 
-enum err_code live_load(struct paimon_table *table, const struct paimon_snapshot *snapshot, struct live **out,
-                        struct err *err)
+enum err_code paimon_live_load(struct paimon_table *table, const struct paimon_snapshot *snapshot, struct live **out,
+                               struct err *err)
 {
     struct live *live = mem_zalloc(sizeof *live);
     enum err_code code = OK;
     live->snapshot_id = snapshot->id;
     if (snapshot->id) {
-        TRY_OR_FAIL(list_file_each(table, snapshot->base_list, note_manifest, live, err));
-        TRY_OR_FAIL(list_file_each(table, snapshot->delta_list, note_manifest, live, err));
+        TRY_OR_FAIL(paimon_list_file_each(table, snapshot->base_list, note_manifest, live, err));
+        TRY_OR_FAIL(paimon_list_file_each(table, snapshot->delta_list, note_manifest, live, err));
         TRY_OR_FAIL(apply_manifests(table, live, 0, err));
     }
     *out = live;
     return OK;
 fail:
-    live_destroy(live);
+    paimon_live_destroy(live);
     return code;
 }
 
-void live_destroy(struct live *live)
+void paimon_live_destroy(struct live *live)
 {
     if (!live)
         return;
@@ -128,16 +129,16 @@ static enum err_code advance(struct paimon_table *table, struct live *live, cons
 {
     vec_reset(&live->manifests);
     arena_reset(&live->manifest_arena);
-    TRY(list_file_each(table, next->base_list, note_manifest, live, err));
+    TRY(paimon_list_file_each(table, next->base_list, note_manifest, live, err));
     size_t base_count = live->manifests.len;
-    TRY(list_file_each(table, next->delta_list, note_manifest, live, err));
+    TRY(paimon_list_file_each(table, next->delta_list, note_manifest, live, err));
     TRY(apply_manifests(table, live, base_count, err));
     live->snapshot_id = next->id;
     return OK;
 }
 
-enum err_code table_live(struct paimon_table *table, const struct paimon_snapshot *snapshot, struct live **out,
-                         struct err *err)
+enum err_code paimon_table_live(struct paimon_table *table, const struct paimon_snapshot *snapshot, struct live **out,
+                                struct err *err)
 {
     struct live *live = table->live;
     if (live && live->forgotten > FORGOTTEN_MAX + live->by_identity.count)
@@ -148,9 +149,9 @@ enum err_code table_live(struct paimon_table *table, const struct paimon_snapsho
     if (live && live->snapshot_id != snapshot->id && advance(table, live, snapshot, NULL) != OK)
         live = NULL;
     if (!live) {
-        live_destroy(table->live);
+        paimon_live_destroy(table->live);
         table->live = NULL;
-        TRY(live_load(table, snapshot, &table->live, err));
+        TRY(paimon_live_load(table, snapshot, &table->live, err));
     }
     *out = table->live;
     return OK;
@@ -171,7 +172,7 @@ static int entry_order(const void *a, const void *b)
     return order ? order : slice_compare(x->name, y->name);
 }
 
-struct entry **live_sorted(const struct live *live, size_t *count)
+struct entry **paimon_live_sorted(const struct live *live, size_t *count)
 {
     struct entry **list = mem_alloc((live->by_identity.count + 1) * sizeof *list);
     size_t at = 0, filled = 0;
@@ -185,10 +186,10 @@ struct entry **live_sorted(const struct live *live, size_t *count)
     return list;
 }
 
-const struct entry *live_find(const struct live *live, const struct entry *entry)
+const struct entry *paimon_live_find(const struct live *live, const struct entry *entry)
 {
     struct buf identity = {0};
-    entry_identity(entry, &identity);
+    paimon_entry_identity(entry, &identity);
     const struct entry *found = map_get(&live->by_identity, buf_view(&identity));
     buf_deinit(&identity);
     return found;

@@ -15,32 +15,32 @@ struct live {
 };
 
 /* Everything from the lists of the snapshot. errors: NOT_FOUND where a file is not there any more. */
-MUST_CHECK enum err_code live_load(struct paimon_table *table, const struct paimon_snapshot *snapshot,
-                                   struct live **live, struct err *err);
-void live_destroy(struct live *live); /* NULL is fine */
+MUST_CHECK enum err_code paimon_live_load(struct paimon_table *table, const struct paimon_snapshot *snapshot,
+                                          struct live **live, struct err *err);
+void paimon_live_destroy(struct live *live); /* NULL is fine */
 /* The table's own, brought to this snapshot (id 0: none yet): the next one costs its delta only. */
-MUST_CHECK enum err_code table_live(struct paimon_table *table, const struct paimon_snapshot *snapshot,
-                                    struct live **live, struct err *err);
+MUST_CHECK enum err_code paimon_table_live(struct paimon_table *table, const struct paimon_snapshot *snapshot,
+                                           struct live **live, struct err *err);
 
 /* ---- where files are (place.c) ---- */
 
 /* The directory of a bucket. partition: a row with its arity in front, as in entries. errors: CORRUPT for a row that is
  * none; NOT_SUPPORTED for a type of partition column whose text depends on the machine, or that nobody else can read.
  */
-MUST_CHECK enum err_code bucket_dir(const struct paimon_table *table, struct slice partition, int32_t bucket,
-                                    struct path *path, struct err *err);
+MUST_CHECK enum err_code paimon_bucket_dir(const struct paimon_table *table, struct slice partition, int32_t bucket,
+                                           struct path *path, struct err *err);
 /* The path of a data or changelog file, or of one of its extra files (name). */
-MUST_CHECK enum err_code entry_path(const struct paimon_table *table, const struct entry *entry, struct slice name,
-                                    struct path *path, struct err *err);
+MUST_CHECK enum err_code paimon_entry_path(const struct paimon_table *table, const struct entry *entry,
+                                           struct slice name, struct path *path, struct err *err);
 
 /* All entries, sorted by partition, bucket, level, then least sequence number, name; mem_free. */
-struct entry **live_sorted(const struct live *live, size_t *count);
-const struct entry *live_find(const struct live *live, const struct entry *entry);
+struct entry **paimon_live_sorted(const struct live *live, size_t *count);
+const struct entry *paimon_live_find(const struct live *live, const struct entry *entry);
 
 /* Reads a file of manifest/ and walks over it. */
-MUST_CHECK enum err_code manifest_file_each(struct paimon_table *table, struct slice name, entry_fn *fn, void *arg,
-                                            struct err *err);
-MUST_CHECK enum err_code list_file_each(struct paimon_table *table, struct slice name, manifest_fn *fn, void *arg,
-                                        struct err *err);
+MUST_CHECK enum err_code paimon_manifest_file_each(struct paimon_table *table, struct slice name, entry_fn *fn,
+                                                   void *arg, struct err *err);
+MUST_CHECK enum err_code paimon_list_file_each(struct paimon_table *table, struct slice name, manifest_fn *fn,
+                                               void *arg, struct err *err);
 
 #endif

@@ -57,7 +57,7 @@ static void check_files(const struct paimon_table *table, struct entry **files, 
     for (size_t i = 0; i < count; i++) {
         struct path path;
         struct os_stat stat;
-        MUST(entry_path(table, files[i], files[i]->name, &path, &err));
+        MUST(paimon_entry_path(table, files[i], files[i]->name, &path, &err));
         MUST(os_stat(os_real(), path.text, &stat, &err));
         assert_int_equal(stat.size, files[i]->size);
     }
@@ -75,9 +75,9 @@ static void live_files_are_there_and_count_the_rows(void **state)
             struct paimon_stat stat;
             size_t count, own_count;
             MUST(paimon_snapshot_read(table, id, &arena, &s, &err));
-            MUST(live_load(table, &s, &whole, &err));
-            MUST(table_live(table, &s, &own, &err)); /* from snapshot to snapshot */
-            struct entry **files = live_sorted(whole, &count), **own_files = live_sorted(own, &own_count);
+            MUST(paimon_live_load(table, &s, &whole, &err));
+            MUST(paimon_table_live(table, &s, &own, &err)); /* from snapshot to snapshot */
+            struct entry **files = paimon_live_sorted(whole, &count), **own_files = paimon_live_sorted(own, &own_count);
             assert_int_equal(count, own_count);
             for (size_t k = 0; k < count; k++)
                 assert_slice_equal(own_files[k]->name, files[k]->name);
@@ -96,7 +96,7 @@ static void live_files_are_there_and_count_the_rows(void **state)
                 assert_int_equal(count, tables[i].file_count);
             mem_free(files);
             mem_free(own_files);
-            live_destroy(whole);
+            paimon_live_destroy(whole);
         }
         paimon_table_close(table);
     }
@@ -116,7 +116,7 @@ static enum err_code keep(void *arg, const struct entry *entry, struct err *unus
     (void)unused;
     struct copies *copies = arg;
     struct entry *copy = ARENA_NEW(&copies->arena, struct entry);
-    entry_dup(&copies->arena, entry, copy);
+    paimon_entry_dup(&copies->arena, entry, copy);
     vec_push(&copies->entries, copy);
     vec_push(&copies->kinds, entry->kind);
     return OK;
@@ -125,7 +125,7 @@ static enum err_code keep(void *arg, const struct entry *entry, struct err *unus
 static enum err_code keep_manifest(void *arg, const struct manifest *manifest, struct err *e)
 {
     struct paimon_table *table = ((void **)arg)[0];
-    return manifest_file_each(table, manifest->name, keep, ((void **)arg)[1], e);
+    return paimon_manifest_file_each(table, manifest->name, keep, ((void **)arg)[1], e);
 }
 
 static void copies_deinit(struct copies *copies)
@@ -138,8 +138,8 @@ static void copies_deinit(struct copies *copies)
 static void rewrite(struct copies *from, struct buf *bytes)
 {
     buf_reset(bytes);
-    MUST(entries_put(os_real(), (const struct entry *const *)from->entries.ptr, from->kinds.ptr, from->entries.len,
-                     bytes, &err));
+    MUST(paimon_entries_put(os_real(), (const struct entry *const *)from->entries.ptr, from->kinds.ptr,
+                            from->entries.len, bytes, &err));
 }
 
 static void entries_survive_being_written(void **state)
@@ -153,9 +153,9 @@ static void entries_survive_being_written(void **state)
         void *args[] = {table, &first};
         struct buf bytes = {0}, again = {0};
         MUST(paimon_snapshot_read(table, tables[i].latest, &arena, &s, &err));
-        MUST(list_file_each(table, s.base_list, keep_manifest, args, &err));
+        MUST(paimon_list_file_each(table, s.base_list, keep_manifest, args, &err));
         rewrite(&first, &bytes);
-        MUST(entries_each(buf_view(&bytes), keep, &second, &err));
+        MUST(paimon_entries_each(buf_view(&bytes), keep, &second, &err));
         assert_int_equal(first.entries.len, second.entries.len);
         for (size_t k = 0; k < first.entries.len; k++) {
             const struct entry *a = first.entries.ptr[k], *b = second.entries.ptr[k];
@@ -172,7 +172,7 @@ static void entries_survive_being_written(void **state)
         for (size_t cut = 0; cut < bytes.len; cut += 7) {
             struct copies none = {0};
             struct slice part = slice_of(bytes.ptr, cut);
-            if (entries_each(part, keep, &none, &err) == OK)
+            if (paimon_entries_each(part, keep, &none, &err) == OK)
                 assert_true(none.entries.len == 0); /* only a header */
             copies_deinit(&none);
         }

@@ -6,8 +6,8 @@
 static enum err_code put_file(struct paimon_table *table, struct slice name, struct slice bytes, struct err *err)
 {
     struct path path;
-    TRY(path_set(&path, err, "%s/manifest/%.*s", TABLE_DIR(table), SLICE_ARGS(name)));
-    return file_put_new(table->os, path.text, bytes, err);
+    TRY(paimon_path_set(&path, err, "%s/manifest/%.*s", TABLE_DIR(table), SLICE_ARGS(name)));
+    return paimon_file_put_new(table->os, path.text, bytes, err);
 }
 
 /* ---- partition statistics ---- */
@@ -78,9 +78,9 @@ static void note_range(struct optional_i64 *min, struct optional_i64 *max, int64
 
 /* ---- files ---- */
 
-enum err_code manifest_write(struct paimon_table *table, struct file_names *names, struct arena *arena,
-                             const struct entry *const *entries, const int *kinds, size_t count,
-                             struct manifest *manifest, struct err *err)
+enum err_code paimon_manifest_write(struct paimon_table *table, struct file_names *names, struct arena *arena,
+                                    const struct entry *const *entries, const int *kinds, size_t count,
+                                    struct manifest *manifest, struct err *err)
 {
     struct buf bytes = {0};
     struct manifest m = {.schema_id = table->newest->id};
@@ -94,7 +94,7 @@ enum err_code manifest_write(struct paimon_table *table, struct file_names *name
     }
     enum err_code code = partition_stats(table, arena, entries, count, &m.partition_stats, err);
     if (code == OK)
-        code = entries_put(table->os, entries, kinds, count, &bytes, err);
+        code = paimon_entries_put(table->os, entries, kinds, count, &bytes, err);
     if (code == OK)
         code = put_file(table, m.name, buf_view(&bytes), err);
     m.size = (int64_t)bytes.len;
@@ -104,13 +104,13 @@ enum err_code manifest_write(struct paimon_table *table, struct file_names *name
     return code;
 }
 
-enum err_code list_write(struct paimon_table *table, struct file_names *names, struct arena *arena,
-                         const struct manifest *manifests, size_t count, struct slice *name, int64_t *size,
-                         struct err *err)
+enum err_code paimon_list_write(struct paimon_table *table, struct file_names *names, struct arena *arena,
+                                const struct manifest *manifests, size_t count, struct slice *name, int64_t *size,
+                                struct err *err)
 {
     struct buf bytes = {0};
     struct slice made = arena_printf(arena, "manifest-list-%s-%u", names->uuid, names->next++);
-    enum err_code code = manifests_put(table->os, manifests, count, &bytes, err);
+    enum err_code code = paimon_manifests_put(table->os, manifests, count, &bytes, err);
     if (code == OK)
         code = put_file(table, made, buf_view(&bytes), err);
     if (code == OK) {

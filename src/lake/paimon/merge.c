@@ -80,13 +80,13 @@ static enum err_code run_next(struct run *run, bool *more, struct err *err)
             *more = run->next_file < run->file_count;
             if (!*more)
                 return OK;
-            TRY(data_reader_open(m->options.table, m->schema, run->files[run->next_file++], m->columns, m->column_count,
-                                 &run->reader, err));
+            TRY(paimon_data_reader_open(m->options.table, m->schema, run->files[run->next_file++], m->columns,
+                                        m->column_count, &run->reader, err));
             run->is_open = true;
         }
-        TRY(data_reader_next(&run->reader, SLICE_ROWS, &run->row_count, err));
+        TRY(paimon_data_reader_next(&run->reader, SLICE_ROWS, &run->row_count, err));
         if (run->row_count == 0) {
-            data_reader_close(&run->reader);
+            paimon_data_reader_close(&run->reader);
             run->is_open = false;
         }
     }
@@ -228,7 +228,7 @@ static enum err_code fill_heap(struct merge *m, struct err *err)
     return OK;
 }
 
-enum err_code merge_open(const struct merge_options *options, struct merge **out, struct err *err)
+enum err_code paimon_merge_open(const struct merge_options *options, struct merge **out, struct err *err)
 {
     struct merge *m = mem_zalloc(sizeof *m);
     enum err_code code;
@@ -245,17 +245,17 @@ enum err_code merge_open(const struct merge_options *options, struct merge **out
     *out = m;
     return OK;
 fail:
-    merge_close(m);
+    paimon_merge_close(m);
     return code;
 }
 
-void merge_close(struct merge *m)
+void paimon_merge_close(struct merge *m)
 {
     if (!m)
         return;
     for (size_t i = 0; i < m->run_count; i++) {
         if (m->runs[i].is_open)
-            data_reader_close(&m->runs[i].reader);
+            paimon_data_reader_close(&m->runs[i].reader);
         arena_deinit(&m->runs[i].arena);
     }
     for (uint32_t i = 0; i < m->options.column_count; i++)
@@ -314,7 +314,7 @@ static void reset_output(struct merge *m)
     arena_reset(&m->view_arena);
 }
 
-enum err_code merge_next(struct merge *m, uint32_t row_count_max, struct merged *out, struct err *err)
+enum err_code paimon_merge_next(struct merge *m, uint32_t row_count_max, struct merged *out, struct err *err)
 {
     size_t bytes = 0;
     reset_output(m);

@@ -54,8 +54,8 @@ static struct slice bucket_key_text(struct arena *arena, const struct table_desc
     return kept;
 }
 
-enum err_code lake_options_of(struct arena *arena, const struct table_descriptor *table, struct properties *options,
-                              struct err *err)
+enum err_code paimon_options_of(struct arena *arena, const struct table_descriptor *table, struct properties *options,
+                                struct err *err)
 {
     struct properties made = {0};
     TRY(check_reserved(&table->properties, err));
@@ -71,7 +71,7 @@ enum err_code lake_options_of(struct arena *arena, const struct table_descriptor
         properties_set(arena, &made, SLICE("changelog-producer"), SLICE("input"));
     take(arena, &table->properties, &made);
     take(arena, &table->custom_properties, &made);
-    TRY(lake_options_writable(&made, ERR_INVALID_CONFIG_EXCEPTION, err));
+    TRY(paimon_options_writable(&made, ERR_INVALID_CONFIG_EXCEPTION, err));
     *options = made;
     return OK;
 }
@@ -171,7 +171,7 @@ static bool value_fits(struct slice key, struct slice value)
     return !slice_starts_with(key, SLICE("file-index.")) || slice_is(key, "file-index.read.enabled");
 }
 
-enum err_code lake_options_writable(const struct properties *options, enum err_code code, struct err *err)
+enum err_code paimon_options_writable(const struct properties *options, enum err_code code, struct err *err)
 {
     for (uint32_t i = 0; i < options->count; i++) {
         struct slice key = options->items[i].key, value = options->items[i].value;
@@ -189,14 +189,14 @@ static int64_t number_of(const struct properties *options, const char *key, int6
     return value && positive(*value, &number) ? number : fallback;
 }
 
-enum err_code file_options_read(const struct paimon_schema *schema, struct file_options *out, struct err *err)
+enum err_code paimon_file_options_read(const struct paimon_schema *schema, struct file_options *out, struct err *err)
 {
     static const struct {
         const char *name;
         enum codec codec;
     } codecs[] = {{"none", CODEC_NONE}, {"snappy", CODEC_SNAPPY}, {"gzip", CODEC_GZIP}};
     const struct properties *options = &schema->options;
-    TRY(lake_options_writable(options, ERR_LAKE, err));
+    TRY(paimon_options_writable(options, ERR_LAKE, err));
     if (schema->bucket_count == 0 || schema->bucket_count < -1 ||
         (schema->bucket_count < 0 && schema->primary_key_count))
         return err_set(err, ERR_LAKE, "weir does not write Paimon tables with bucket = %d", schema->bucket_count);

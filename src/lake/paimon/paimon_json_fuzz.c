@@ -9,11 +9,11 @@ static void schema(struct arena *arena, struct slice text)
     struct paimon_schema first, second, memory;
     struct buf out = {0};
     struct err err;
-    if (schema_read(arena, text, &first, &err) != OK)
+    if (paimon_schema_read(arena, text, &first, &err) != OK)
         return;
-    schema_in_memory(arena, &first, &memory);
-    schema_put(&out, &first, 1);
-    ASSERT(schema_read(arena, buf_view(&out), &second, &err) == OK);
+    paimon_schema_in_memory(arena, &first, &memory);
+    paimon_schema_put(&out, &first, 1);
+    ASSERT(paimon_schema_read(arena, buf_view(&out), &second, &err) == OK);
     ASSERT(second.column_count == first.column_count && second.options.count == first.options.count);
     buf_deinit(&out);
 }
@@ -24,10 +24,10 @@ static void snapshot(struct arena *arena, struct slice text)
     struct paimon_snapshot second;
     struct buf out = {0};
     struct err err;
-    if (snapshot_parse(text, arena, &first.snapshot, &err) != OK)
+    if (paimon_snapshot_parse(text, arena, &first.snapshot, &err) != OK)
         return;
-    snapshot_put(&out, &first);
-    ASSERT(snapshot_parse(buf_view(&out), arena, &second, &err) == OK);
+    paimon_snapshot_put(&out, &first);
+    ASSERT(paimon_snapshot_parse(buf_view(&out), arena, &second, &err) == OK);
     ASSERT(second.id == first.snapshot.id && second.properties.count == first.snapshot.properties.count);
     buf_deinit(&out);
 }

@@ -13,28 +13,28 @@ static enum err_code take_entry(void *arg, const struct entry *entry, struct err
     struct buf identity = {0};
     const struct entry *entries[] = {entry};
     buf_reset(out);
-    entry_identity(entry, &identity);
+    paimon_entry_identity(entry, &identity);
     buf_deinit(&identity);
-    return entries_put(os_real(), entries, &entry->kind, 1, out, err);
+    return paimon_entries_put(os_real(), entries, &entry->kind, 1, out, err);
 }
 
 static enum err_code take_manifest(void *arg, const struct manifest *manifest, struct err *err)
 {
     buf_reset(arg);
-    return manifests_put(os_real(), manifest, 1, arg, err);
+    return paimon_manifests_put(os_real(), manifest, 1, arg, err);
 }
 
 static void read_file(struct slice file)
 {
     struct buf again = {0}, third = {0};
     struct err err;
-    if (entries_each(file, take_entry, &again, &err) == OK && again.len) {
-        ASSERT(entries_each(buf_view(&again), take_entry, &third, &err) == OK);
+    if (paimon_entries_each(file, take_entry, &again, &err) == OK && again.len) {
+        ASSERT(paimon_entries_each(buf_view(&again), take_entry, &third, &err) == OK);
         ASSERT(third.len == again.len);
     }
     buf_reset(&again);
-    if (manifests_each(file, take_manifest, &again, &err) == OK && again.len) {
-        ASSERT(manifests_each(buf_view(&again), take_manifest, &third, &err) == OK);
+    if (paimon_manifests_each(file, take_manifest, &again, &err) == OK && again.len) {
+        ASSERT(paimon_manifests_each(buf_view(&again), take_manifest, &third, &err) == OK);
         ASSERT(third.len == again.len);
     }
     buf_deinit(&again);
@@ -53,8 +53,8 @@ static void read_block(bool entries, struct slice block)
     struct buf empty = {0}, file = {0};
     struct avro_reader reader;
     struct err err;
-    ASSERT((entries ? entries_put(os_real(), NULL, NULL, 0, &empty, &err)
-                    : manifests_put(os_real(), NULL, 0, &empty, &err)) == OK);
+    ASSERT((entries ? paimon_entries_put(os_real(), NULL, NULL, 0, &empty, &err)
+                    : paimon_manifests_put(os_real(), NULL, 0, &empty, &err)) == OK);
     ASSERT(avro_reader_init(&reader, buf_view(&empty), &err) == OK);
     buf_put_slice(&file, SLICE("Obj\001"));
     buf_put_zigzag(&file, 1);

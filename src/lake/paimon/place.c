@@ -31,15 +31,15 @@ static enum err_code put_partitions(struct buf *out, const struct type *row, str
     return code;
 }
 
-enum err_code bucket_dir(const struct paimon_table *table, struct slice partition, int32_t bucket, struct path *path,
-                         struct err *err)
+enum err_code paimon_bucket_dir(const struct paimon_table *table, struct slice partition, int32_t bucket,
+                                struct path *path, struct err *err)
 {
     struct buf text = {0};
     enum err_code code = OK;
     if (table->newest->partition_key_count)
         code = put_partitions(&text, table->newest->partition_row, partition, err);
     if (code == OK)
-        code = path_set(path, err, "%s/%.*sbucket-%d", TABLE_DIR(table), SLICE_ARGS(buf_view(&text)), bucket);
+        code = paimon_path_set(path, err, "%s/%.*sbucket-%d", TABLE_DIR(table), SLICE_ARGS(buf_view(&text)), bucket);
     buf_deinit(&text);
     return code;
 }
@@ -58,15 +58,15 @@ static enum err_code external_path(struct slice external, struct slice name, str
     size_t dir = file.len;
     while (file.ptr[dir - 1] != '/')
         dir--;
-    return path_set(path, err, "%.*s%.*s", (int)dir, (const char *)file.ptr, SLICE_ARGS(name));
+    return paimon_path_set(path, err, "%.*s%.*s", (int)dir, (const char *)file.ptr, SLICE_ARGS(name));
 }
 
-enum err_code entry_path(const struct paimon_table *table, const struct entry *entry, struct slice name,
-                         struct path *path, struct err *err)
+enum err_code paimon_entry_path(const struct paimon_table *table, const struct entry *entry, struct slice name,
+                                struct path *path, struct err *err)
 {
     struct path dir;
     if (entry->external_path.ptr)
         return external_path(entry->external_path, name, path, err);
-    TRY(bucket_dir(table, entry->partition, entry->bucket, &dir, err));
-    return path_set(path, err, "%s/%.*s", dir.text, SLICE_ARGS(name));
+    TRY(paimon_bucket_dir(table, entry->partition, entry->bucket, &dir, err));
+    return paimon_path_set(path, err, "%s/%.*s", dir.text, SLICE_ARGS(name));
 }

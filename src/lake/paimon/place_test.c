@@ -21,12 +21,12 @@ static void a_partition_is_a_directory_above_the_bucket(void **state)
     struct buf bytes = {0};
     struct path path;
     MUST(paimon_row_encode(&row, &day, &bytes, &err));
-    MUST(bucket_dir(&table, buf_view(&bytes), 3, &path, &err));
+    MUST(paimon_bucket_dir(&table, buf_view(&bytes), 3, &path, &err));
     assert_string_equal(path.text, "T/d=1971-01-02/bucket-3");
     for (size_t cut = 0; cut < bytes.len; cut++)
-        MUST_FAIL(ERR_CORRUPT, bucket_dir(&table, slice_of(bytes.ptr, cut), 3, &path, &err));
+        MUST_FAIL(ERR_CORRUPT, paimon_bucket_dir(&table, slice_of(bytes.ptr, cut), 3, &path, &err));
     field.type = type_simple(TYPE_TIMESTAMP_LTZ);
-    MUST_FAIL(ERR_NOT_SUPPORTED, bucket_dir(&table, buf_view(&bytes), 3, &path, &err));
+    MUST_FAIL(ERR_NOT_SUPPORTED, paimon_bucket_dir(&table, buf_view(&bytes), 3, &path, &err));
     buf_deinit(&bytes);
 }
 
@@ -35,14 +35,15 @@ static void external_paths_replace_the_computed_one(void **state)
     (void)state;
     struct paimon_schema schema = {0};
     struct paimon_table table = {.dir = SLICE("T"), .newest = &schema};
-    struct entry entry = {.partition = entry_empty_row, .external_path = SLICE("file:///else/where/data-1.parquet")};
+    struct entry entry = {.partition = paimon_entry_empty_row,
+                          .external_path = SLICE("file:///else/where/data-1.parquet")};
     struct path path;
-    MUST(entry_path(&table, &entry, SLICE("data-1.parquet"), &path, &err));
+    MUST(paimon_entry_path(&table, &entry, SLICE("data-1.parquet"), &path, &err));
     assert_string_equal(path.text, "/else/where/data-1.parquet");
     entry.external_path = SLICE("s3://bucket/data-1.parquet");
-    MUST_FAIL(ERR_NOT_SUPPORTED, entry_path(&table, &entry, SLICE("data-1.parquet"), &path, &err));
+    MUST_FAIL(ERR_NOT_SUPPORTED, paimon_entry_path(&table, &entry, SLICE("data-1.parquet"), &path, &err));
     entry.external_path = (struct slice){0};
-    MUST(entry_path(&table, &entry, SLICE("data-1.parquet"), &path, &err));
+    MUST(paimon_entry_path(&table, &entry, SLICE("data-1.parquet"), &path, &err));
     assert_string_equal(path.text, "T/bucket-0/data-1.parquet");
 }
 

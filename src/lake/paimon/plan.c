@@ -90,7 +90,7 @@ static void end_group(struct paimon_compaction *c, const struct span *spans, siz
         add_group(c, spans, from, to);
 }
 
-enum err_code plan_groups(struct paimon_compaction *c, struct err *err)
+enum err_code paimon_plan_groups(struct paimon_compaction *c, struct err *err)
 {
     struct span *spans = ARENA_NEW_ARRAY(&c->arena, struct span, c->input_count);
     size_t from = 0; /* of the group that grows */

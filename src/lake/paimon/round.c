@@ -15,7 +15,7 @@ static enum err_code match_columns(struct paimon_round *r, const struct type ***
                        r->options.column_count);
     for (uint32_t i = 0; i < r->options.column_count; i++) {
         const struct schema_column *given = &r->options.columns[i], *lake = &schema->columns[i];
-        if (!slice_equal(given->name, lake->name) || !lake_type_same(given->type, lake->type))
+        if (!slice_equal(given->name, lake->name) || !paimon_type_same(given->type, lake->type))
             return err_set(err, ERR_LAKE, "the column %.*s of the lake table is another than %.*s",
                            (int)MIN(lake->name.len, 60), (const char *)lake->name.ptr, (int)MIN(given->name.len, 60),
                            (const char *)given->name.ptr);
@@ -30,13 +30,13 @@ static enum err_code begin(struct paimon_round *r, struct err *err)
     const struct type **types;
     TRY(paimon_table_refresh(r->table, err));
     r->schema = r->table->newest;
-    TRY(file_options_read(r->schema, &r->file_options, err));
+    TRY(paimon_file_options_read(r->schema, &r->file_options, err));
     TRY(match_columns(r, &types, err));
-    TRY(layout_make(&r->arena, r->schema, types, &r->layout, err));
-    TRY(snapshot_newest(r->table, &r->arena, &snapshot, err));
-    TRY(table_live(r->table, &snapshot, &r->live, err));
+    TRY(paimon_layout_make(&r->arena, r->schema, types, &r->layout, err));
+    TRY(paimon_snapshot_newest(r->table, &r->arena, &snapshot, err));
+    TRY(paimon_table_live(r->table, &snapshot, &r->live, err));
     r->base_id = snapshot.id;
-    return intent_put(r->table, r->options.rounds_dir, r->names.uuid, err);
+    return paimon_intent_put(r->table, r->options.rounds_dir, r->names.uuid, err);
 }
 
 enum err_code paimon_round_begin(struct paimon_table *table, const struct paimon_round_options *options,
@@ -112,7 +112,7 @@ static struct paimon_bucket *add_bucket(struct paimon_round *r, struct slice par
     init_files(r, b, &b->changelog, "changelog-");
     b->data.next_sequence = b->sequence_base;
     if (r->layout.key_count)
-        changes_init(b);
+        paimon_changes_init(b);
     vec_push(&r->buckets, b);
     return b;
 }
@@ -138,14 +138,14 @@ enum err_code paimon_round_bucket(struct paimon_round *r, const struct datum *pa
 
 /* ---- memory ---- */
 
-enum err_code round_bound_memory(struct paimon_round *r, struct err *err)
+enum err_code paimon_round_bound_memory(struct paimon_round *r, struct err *err)
 {
     uint64_t held = 0, most = 0;
     struct data_files *largest = NULL;
     for (size_t i = 0; i < r->buckets.len; i++) {
         struct data_files *both[] = {&r->buckets.ptr[i]->data, &r->buckets.ptr[i]->changelog};
         for (size_t k = 0; k < 2; k++) {
-            uint64_t bytes = data_files_held(both[k]);
+            uint64_t bytes = paimon_data_files_held(both[k]);
             held += bytes;
             if (bytes > most) {
                 most = bytes;
@@ -153,7 +153,7 @@ enum err_code round_bound_memory(struct paimon_round *r, struct err *err)
             }
         }
     }
-    return held > PAIMON_ROUND_BYTES ? data_files_end(largest, err) : OK;
+    return held > PAIMON_ROUND_BYTES ? paimon_data_files_end(largest, err) : OK;
 }
 
 /* ---- log tables ---- */
@@ -171,8 +171,8 @@ static void put_system(struct paimon_round *r, const struct paimon_rows *rows)
     }
 }
 
-void round_system_view(const struct paimon_round *r, const struct buf system[SYSTEM_COLUMN_COUNT], uint32_t row_count,
-                       struct column *views)
+void paimon_round_system_view(const struct paimon_round *r, const struct buf system[SYSTEM_COLUMN_COUNT],
+                              uint32_t row_count, struct column *views)
 {
     const struct schema_column *columns = &r->schema->columns[r->schema->column_count - SYSTEM_COLUMN_COUNT];
     for (int i = 0; i < SYSTEM_COLUMN_COUNT; i++)
@@ -190,11 +190,11 @@ enum err_code paimon_bucket_append(struct paimon_bucket *bucket, const struct pa
     memcpy(views, rows->columns, r->options.column_count * sizeof *views);
     if (r->schema->has_system_columns) {
         put_system(r, rows);
-        round_system_view(r, r->system, rows->row_count, views + r->options.column_count);
+        paimon_round_system_view(r, r->system, rows->row_count, views + r->options.column_count);
     }
-    enum err_code code = data_files_write(&bucket->data, views, rows->row_count, err);
+    enum err_code code = paimon_data_files_write(&bucket->data, views, rows->row_count, err);
     mem_free(views);
-    return code == OK ? round_bound_memory(r, err) : code;
+    return code == OK ? paimon_round_bound_memory(r, err) : code;
 }
 
 /* ---- the end ---- */
@@ -204,13 +204,13 @@ enum err_code paimon_bucket_end(struct paimon_bucket *b, struct err *err)
     if (b->is_ended)
         return OK;
     if (b->round->layout.key_count)
-        TRY(changes_flush(b, err));
-    TRY(data_files_end(&b->data, err));
-    TRY(data_files_end(&b->changelog, err));
+        TRY(paimon_changes_flush(b, err));
+    TRY(paimon_data_files_end(&b->data, err));
+    TRY(paimon_data_files_end(&b->changelog, err));
     if (b->data.done.len)
-        TRY(data_files_sync_names(&b->data, err));
+        TRY(paimon_data_files_sync_names(&b->data, err));
     if (b->round->layout.key_count)
-        changes_deinit(b);
+        paimon_changes_deinit(b);
     b->is_ended = true;
     return OK;
 }
@@ -248,10 +248,10 @@ enum err_code paimon_round_commit(struct paimon_round *r, const struct propertie
     for (size_t i = 0; i < r->buckets.len; i++)
         TRY(paimon_bucket_end(r->buckets.ptr[i], err));
     gather(r, &commit);
-    enum err_code code = commit_run(&commit, committed, err);
+    enum err_code code = paimon_commit_run(&commit, committed, err);
     r->is_published = commit.published;
     if (code == OK) {
-        intent_remove(r->table, r->options.rounds_dir, r->names.uuid);
+        paimon_intent_remove(r->table, r->options.rounds_dir, r->names.uuid);
         r->is_recorded_no_more = true;
     }
     return code;
@@ -263,14 +263,14 @@ void paimon_round_destroy(struct paimon_round *r)
         return;
     for (size_t i = 0; i < r->buckets.len; i++) {
         struct paimon_bucket *b = r->buckets.ptr[i];
-        data_files_deinit(&b->data, !r->is_published);
-        data_files_deinit(&b->changelog, !r->is_published);
+        paimon_data_files_deinit(&b->data, !r->is_published);
+        paimon_data_files_deinit(&b->changelog, !r->is_published);
         if (r->layout.key_count && !b->is_ended)
-            changes_deinit(b);
+            paimon_changes_deinit(b);
     }
     /* Where nobody knows whether the snapshot is there, the record stays, and the next start looks. */
     if (!r->is_published && !r->is_recorded_no_more)
-        intent_remove(r->table, r->options.rounds_dir, r->names.uuid);
+        paimon_intent_remove(r->table, r->options.rounds_dir, r->names.uuid);
     for (int i = 0; i < SYSTEM_COLUMN_COUNT; i++)
         buf_deinit(&r->system[i]);
     vec_deinit(&r->buckets);

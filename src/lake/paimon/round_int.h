@@ -48,13 +48,13 @@ struct paimon_bucket {
 };
 
 /* Ends the file that holds most where the round holds more than PAIMON_ROUND_BYTES. */
-MUST_CHECK enum err_code round_bound_memory(struct paimon_round *round, struct err *err);
+MUST_CHECK enum err_code paimon_round_bound_memory(struct paimon_round *round, struct err *err);
 /* Views of the three system columns. */
-void round_system_view(const struct paimon_round *round, const struct buf system[SYSTEM_COLUMN_COUNT],
-                       uint32_t row_count, struct column *views);
+void paimon_round_system_view(const struct paimon_round *round, const struct buf system[SYSTEM_COLUMN_COUNT],
+                              uint32_t row_count, struct column *views);
 
-void changes_init(struct paimon_bucket *bucket);
-MUST_CHECK enum err_code changes_flush(struct paimon_bucket *bucket, struct err *err);
-void changes_deinit(struct paimon_bucket *bucket);
+void paimon_changes_init(struct paimon_bucket *bucket);
+MUST_CHECK enum err_code paimon_changes_flush(struct paimon_bucket *bucket, struct err *err);
+void paimon_changes_deinit(struct paimon_bucket *bucket);
 
 #endif

@@ -25,14 +25,14 @@ static enum err_code know_manifest(void *arg, const struct manifest *manifest, s
     struct names *n = arg;
     if (map_put(&n->known, manifest->name, n))
         return OK;
-    return manifest_file_each(n->table, manifest->name, know_entry, n, e);
+    return paimon_manifest_file_each(n->table, manifest->name, know_entry, n, e);
 }
 
 static void know_list(struct names *n, struct slice list)
 {
     if (!list.ptr || map_put(&n->known, list, n))
         return;
-    MUST(list_file_each(n->table, list, know_manifest, n, &err));
+    MUST(paimon_list_file_each(n->table, list, know_manifest, n, &err));
 }
 
 static enum err_code see_name(void *arg, const char *name, bool is_dir, struct err *e)
@@ -63,7 +63,7 @@ static void assert_nothing_dangles(struct paimon_bed *bed, struct paimon_table *
     for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
         struct path path;
         n.dir = dirs[i];
-        MUST(path_set(&path, &err, "%s/%s", TABLE_DIR(table), dirs[i]));
+        MUST(paimon_path_set(&path, &err, "%s/%s", TABLE_DIR(table), dirs[i]));
         enum err_code code = os_dir_list(bed->os, path.text, see_name, &n, &err);
         assert_true(code == OK || code == ERR_NOT_FOUND);
     }
@@ -300,7 +300,7 @@ static void partitions_have_directories_and_sequences_of_their_own(void **state)
         assert_int_equal(stat.buckets[i].sequence_max, stat.buckets[i].row_count - 1);
     struct path dir;
     struct os_stat found;
-    MUST(path_set(&dir, &err, "%s/d=1970-01-03/bucket-0", TABLE_DIR(table)));
+    MUST(paimon_path_set(&dir, &err, "%s/d=1970-01-03/bucket-0", TABLE_DIR(table)));
     MUST(os_stat(bed.os, dir.text, &found, &err));
     paimon_table_close(table);
     paimon_bed_deinit(&bed);

@@ -28,8 +28,8 @@ static enum err_code check_index(struct paimon_table *table, struct slice name, 
     struct avro_reader reader;
     struct avro_value *value = NULL;
     bool has_vectors = false;
-    TRY(path_set(&path, err, "%s/manifest/%.*s", TABLE_DIR(table), SLICE_ARGS(name)));
-    enum err_code code = file_read(table->os, path.text, PAIMON_AVRO_BYTES_MAX, &bytes, err);
+    TRY(paimon_path_set(&path, err, "%s/manifest/%.*s", TABLE_DIR(table), SLICE_ARGS(name)));
+    enum err_code code = paimon_file_read(table->os, path.text, PAIMON_AVRO_BYTES_MAX, &bytes, err);
     if (code == OK)
         code = avro_reader_init(&reader, buf_view(&bytes), err);
     if (code == OK) {
@@ -81,10 +81,10 @@ static enum err_code open_scan(struct paimon_scan *scan, struct err *err)
     if (code == OK && snapshot.index_manifest.ptr)
         code = check_index(scan->table, snapshot.index_manifest, err);
     if (code == OK)
-        code = live_load(scan->table, &snapshot, &scan->live, err);
+        code = paimon_live_load(scan->table, &snapshot, &scan->live, err);
     arena_deinit(&arena);
     if (code == OK) {
-        scan->files = live_sorted(scan->live, &scan->file_count);
+        scan->files = paimon_live_sorted(scan->live, &scan->file_count);
         keep_bucket(scan);
     }
     return code;
@@ -110,11 +110,11 @@ void paimon_scan_close(struct paimon_scan *scan)
 {
     if (!scan)
         return;
-    merge_close(scan->merge);
+    paimon_merge_close(scan->merge);
     if (scan->is_open)
-        data_reader_close(&scan->reader);
+        paimon_data_reader_close(&scan->reader);
     mem_free(scan->files);
-    live_destroy(scan->live);
+    paimon_live_destroy(scan->live);
     mem_free(scan);
 }
 
@@ -156,7 +156,7 @@ static enum err_code next_bucket(struct paimon_scan *scan, struct err *err)
                                     .files = (const struct entry *const *)scan->files + scan->from,
                                     .file_count = scan->to - scan->from,
                                     .drop_deletes = true};
-    return merge_open(&options, &scan->merge, err);
+    return paimon_merge_open(&options, &scan->merge, err);
 }
 
 /* ---- rows ---- */
@@ -164,13 +164,13 @@ static enum err_code next_bucket(struct paimon_scan *scan, struct err *err)
 static enum err_code next_merged(struct paimon_scan *scan, struct column *columns, uint32_t *row_count, struct err *err)
 {
     struct merged rows;
-    TRY(merge_next(scan->merge, PAIMON_SCAN_ROWS, &rows, err));
+    TRY(paimon_merge_next(scan->merge, PAIMON_SCAN_ROWS, &rows, err));
     *row_count = rows.row_count;
     if (rows.row_count) {
         memcpy(columns, rows.columns, scan->options.column_count * sizeof *columns);
         return OK;
     }
-    merge_close(scan->merge);
+    paimon_merge_close(scan->merge);
     scan->merge = NULL;
     scan->merges = false;
     scan->next_file = scan->to;
@@ -180,14 +180,14 @@ static enum err_code next_merged(struct paimon_scan *scan, struct column *column
 static enum err_code next_raw(struct paimon_scan *scan, struct column *columns, uint32_t *row_count, struct err *err)
 {
     if (!scan->is_open) {
-        TRY(data_reader_open(scan->table, scan->schema, scan->files[scan->next_file++], scan->options.columns,
-                             scan->options.column_count, &scan->reader, err));
+        TRY(paimon_data_reader_open(scan->table, scan->schema, scan->files[scan->next_file++], scan->options.columns,
+                                    scan->options.column_count, &scan->reader, err));
         scan->is_open = true;
     }
-    TRY(data_reader_next(&scan->reader, PAIMON_SCAN_ROWS, row_count, err));
+    TRY(paimon_data_reader_next(&scan->reader, PAIMON_SCAN_ROWS, row_count, err));
     memcpy(columns, scan->reader.columns, scan->options.column_count * sizeof *columns);
     if (*row_count == 0) {
-        data_reader_close(&scan->reader);
+        paimon_data_reader_close(&scan->reader);
         scan->is_open = false;
     }
     return OK;

@@ -127,7 +127,7 @@ static struct paimon_table *open_golden(const struct golden *g)
 {
     struct paimon_table *table;
     struct path dir;
-    MUST(path_set(&dir, &err, GOLDEN "%s/warehouse/golden.db/%s", g->folder, g->table));
+    MUST(paimon_path_set(&dir, &err, GOLDEN "%s/warehouse/golden.db/%s", g->folder, g->table));
     MUST(paimon_table_open_dir(os_real(), slice_str(dir.text), &table, &err));
     return table;
 }
@@ -163,7 +163,7 @@ static void check_golden(const struct golden *g, bool bucket_by_bucket)
     struct lines got = {0}, want = {0};
     struct paimon_table *table = open_golden(g);
     struct path name;
-    MUST(path_set(&name, &err, "paimon-by-fluss/%s/expected", g->folder));
+    MUST(paimon_path_set(&name, &err, "paimon-by-fluss/%s/expected", g->folder));
     test_each_line(name.text, add_expected, &want);
     if (!bucket_by_bucket)
         scan_all(table, -1, &got);

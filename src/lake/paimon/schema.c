@@ -10,7 +10,7 @@
 
 #define SCHEMA_VERSION 3
 
-int32_t schema_column_find(const struct paimon_schema *schema, struct slice name)
+int32_t paimon_schema_column_find(const struct paimon_schema *schema, struct slice name)
 {
     for (uint32_t i = 0; i < schema->column_count; i++)
         if (slice_equal(schema->columns[i].name, name))
@@ -35,7 +35,7 @@ static void put_column(struct buf *out, const struct schema_column *column)
     buf_printf(out, "{\n    \"id\" : %d,\n    \"name\" : ", column->id);
     json_put_string(out, column->name);
     buf_put_slice(out, SLICE(",\n    \"type\" : "));
-    lake_type_put(out, column->type);
+    paimon_type_put(out, column->type);
     if (column->comment.ptr) {
         buf_put_slice(out, SLICE(",\n    \"description\" : "));
         json_put_string(out, column->comment);
@@ -43,7 +43,7 @@ static void put_column(struct buf *out, const struct schema_column *column)
     buf_put_slice(out, SLICE("\n  }"));
 }
 
-void schema_put(struct buf *out, const struct paimon_schema *schema, int64_t time_ms)
+void paimon_schema_put(struct buf *out, const struct paimon_schema *schema, int64_t time_ms)
 {
     buf_printf(out, "{\n  \"version\" : %d,\n  \"id\" : %" PRId64 ",\n  \"fields\" : [ ", SCHEMA_VERSION, schema->id);
     for (uint32_t i = 0; i < schema->column_count; i++) {
@@ -55,7 +55,7 @@ void schema_put(struct buf *out, const struct paimon_schema *schema, int64_t tim
     buf_put_slice(out, SLICE(",\n  \"primaryKeys\" : "));
     put_names(out, schema, schema->primary_key, schema->primary_key_count);
     buf_put_slice(out, SLICE(",\n  \"options\" : "));
-    text_put_properties(out, &schema->options, "  ");
+    paimon_text_put_properties(out, &schema->options, "  ");
     if (schema->comment.ptr) {
         buf_put_slice(out, SLICE(",\n  \"comment\" : "));
         json_put_string(out, schema->comment);
@@ -77,14 +77,14 @@ static enum err_code read_columns(struct arena *arena, json_t *root, struct paim
         struct schema_column *column = &schema->columns[i];
         int64_t id = -1;
         *column = (struct schema_column){0};
-        TRY(text_i64(item, "id", &id, err));
+        TRY(paimon_text_i64(item, "id", &id, err));
         if (id < 0 || id > INT32_MAX)
             return err_set(err, ERR_CORRUPT, "a column of the lake table has the id %" PRId64, id);
         column->id = (int32_t)id;
-        TRY(text_string(item, "name", arena, &column->name, err));
-        TRY(text_optional_string(item, "description", arena, &column->comment, err));
-        TRY(lake_type_read(arena, json_object_get(item, "type"), &column->type, err));
-        if (schema_column_find(schema, column->name) >= 0)
+        TRY(paimon_text_string(item, "name", arena, &column->name, err));
+        TRY(paimon_text_optional_string(item, "description", arena, &column->comment, err));
+        TRY(paimon_type_read(arena, json_object_get(item, "type"), &column->type, err));
+        if (paimon_schema_column_find(schema, column->name) >= 0)
             return err_set(err, ERR_CORRUPT, "a schema of the lake has a column twice");
         schema->column_count++;
     }
@@ -101,9 +101,10 @@ static enum err_code read_keys(struct arena *arena, json_t *root, const char *na
     *positions = ARENA_NEW_ARRAY(arena, uint32_t, len);
     for (size_t i = 0; i < len; i++) {
         json_t *item = json_array_get(list, i);
-        int32_t at = json_is_string(item)
-                         ? schema_column_find(schema, slice_of(json_string_value(item), json_string_length(item)))
-                         : -1;
+        int32_t at =
+            json_is_string(item)
+                ? paimon_schema_column_find(schema, slice_of(json_string_value(item), json_string_length(item)))
+                : -1;
         if (at < 0 || type_is_nested(schema->columns[at].type))
             return err_set(err, ERR_CORRUPT, "\"%s\" names a column that is not there, or is nested", name);
         (*positions)[i] = (uint32_t)at;
@@ -152,12 +153,12 @@ static bool find_system_columns(const struct paimon_schema *schema)
 static enum err_code read_rest(struct arena *arena, json_t *root, struct paimon_schema *schema, struct err *err)
 {
     int64_t highest = 0, buckets = -1;
-    TRY(text_i64(root, "id", &schema->id, err));
-    TRY(text_i64(root, "highestFieldId", &highest, err));
+    TRY(paimon_text_i64(root, "id", &schema->id, err));
+    TRY(paimon_text_i64(root, "highestFieldId", &highest, err));
     TRY(read_keys(arena, root, "partitionKeys", schema, &schema->partition_keys, &schema->partition_key_count, err));
     TRY(read_keys(arena, root, "primaryKeys", schema, &schema->primary_key, &schema->primary_key_count, err));
-    TRY(text_properties(root, "options", arena, &schema->options, err));
-    TRY(text_optional_string(root, "comment", arena, &schema->comment, err));
+    TRY(paimon_text_properties(root, "options", arena, &schema->options, err));
+    TRY(paimon_text_optional_string(root, "comment", arena, &schema->comment, err));
     const struct slice *option = properties_get(&schema->options, "bucket");
     if (option && (!slice_to_i64(*option, &buckets) || buckets < -2 || buckets > INT32_MAX))
         return err_set(err, ERR_CORRUPT, "the lake table's option bucket is none");
@@ -173,13 +174,13 @@ static enum err_code read_rest(struct arena *arena, json_t *root, struct paimon_
     return OK;
 }
 
-enum err_code schema_read(struct arena *arena, struct slice text, struct paimon_schema *schema, struct err *err)
+enum err_code paimon_schema_read(struct arena *arena, struct slice text, struct paimon_schema *schema, struct err *err)
 {
     json_t *root;
     struct paimon_schema read = {0};
     if (text.len > PAIMON_JSON_BYTES_MAX)
         return err_set(err, ERR_LIMIT, "a schema of the lake has %zu bytes", text.len);
-    TRY(text_parse(text, "a schema of the lake", &root, err));
+    TRY(paimon_text_parse(text, "a schema of the lake", &root, err));
     enum err_code code = read_columns(arena, root, &read, err);
     if (code == OK)
         code = read_rest(arena, root, &read, err);
@@ -189,12 +190,12 @@ enum err_code schema_read(struct arena *arena, struct slice text, struct paimon_
     return code;
 }
 
-void schema_in_memory(struct arena *arena, const struct paimon_schema *disk, struct paimon_schema *schema)
+void paimon_schema_in_memory(struct arena *arena, const struct paimon_schema *disk, struct paimon_schema *schema)
 {
     *schema = *disk;
     schema->columns = ARENA_NEW_ARRAY(arena, struct schema_column, disk->column_count);
     for (uint32_t i = 0; i < disk->column_count; i++) {
         schema->columns[i] = disk->columns[i];
-        schema->columns[i].type = lake_type_in_memory(arena, disk->columns[i].type);
+        schema->columns[i].type = paimon_type_in_memory(arena, disk->columns[i].type);
     }
 }

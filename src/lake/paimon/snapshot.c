@@ -34,7 +34,8 @@ static enum err_code parse_kind(json_t *root, enum paimon_commit_kind *kind, str
 static enum err_code parse_list(json_t *root, const char *name, bool needed, struct arena *arena, struct slice *out,
                                 struct err *err)
 {
-    TRY(needed ? text_string(root, name, arena, out, err) : text_optional_string(root, name, arena, out, err));
+    TRY(needed ? paimon_text_string(root, name, arena, out, err)
+               : paimon_text_optional_string(root, name, arena, out, err));
     if (out->ptr && (!out->len || memchr(out->ptr, '/', out->len) || memchr(out->ptr, 0, out->len)))
         return err_set(err, ERR_CORRUPT, "\"%s\" of a snapshot is not the name of a file", name);
     return OK;
@@ -42,28 +43,29 @@ static enum err_code parse_list(json_t *root, const char *name, bool needed, str
 
 static enum err_code parse(json_t *root, struct arena *arena, struct paimon_snapshot *s, struct err *err)
 {
-    TRY(text_i64(root, "id", &s->id, err));
-    TRY(text_i64(root, "schemaId", &s->schema_id, err));
+    TRY(paimon_text_i64(root, "id", &s->id, err));
+    TRY(paimon_text_i64(root, "schemaId", &s->schema_id, err));
     TRY(parse_kind(root, &s->kind, err));
-    TRY(text_string(root, "commitUser", arena, &s->commit_user, err));
-    TRY(text_i64(root, "commitIdentifier", &s->commit_identifier, err));
-    TRY(text_i64(root, "timeMillis", &s->time_ms, err));
-    TRY(text_i64(root, "totalRecordCount", &s->total_record_count, err));
+    TRY(paimon_text_string(root, "commitUser", arena, &s->commit_user, err));
+    TRY(paimon_text_i64(root, "commitIdentifier", &s->commit_identifier, err));
+    TRY(paimon_text_i64(root, "timeMillis", &s->time_ms, err));
+    TRY(paimon_text_i64(root, "totalRecordCount", &s->total_record_count, err));
     TRY(parse_list(root, "baseManifestList", true, arena, &s->base_list, err));
     TRY(parse_list(root, "deltaManifestList", true, arena, &s->delta_list, err));
     TRY(parse_list(root, "changelogManifestList", false, arena, &s->changelog_list, err));
     TRY(parse_list(root, "indexManifest", false, arena, &s->index_manifest, err));
     TRY(parse_list(root, "statistics", false, arena, &s->statistics, err));
-    return text_properties(root, "properties", arena, &s->properties, err);
+    return paimon_text_properties(root, "properties", arena, &s->properties, err);
 }
 
-enum err_code snapshot_parse(struct slice text, struct arena *arena, struct paimon_snapshot *snapshot, struct err *err)
+enum err_code paimon_snapshot_parse(struct slice text, struct arena *arena, struct paimon_snapshot *snapshot,
+                                    struct err *err)
 {
     json_t *root;
     struct paimon_snapshot read = {0};
     if (text.len > PAIMON_JSON_BYTES_MAX)
         return err_set(err, ERR_LIMIT, "a snapshot of the lake has %zu bytes", text.len);
-    TRY(text_parse(text, "a snapshot of the lake", &root, err));
+    TRY(paimon_text_parse(text, "a snapshot of the lake", &root, err));
     enum err_code code = parse(root, arena, &read, err);
     json_decref(root);
     if (code == OK)
@@ -77,10 +79,10 @@ enum err_code paimon_snapshot_read(struct paimon_table *table, int64_t id, struc
     struct path path;
     struct buf text = {0};
     struct paimon_snapshot read;
-    TRY(path_set(&path, err, "%s/snapshot/snapshot-%" PRId64, TABLE_DIR(table), id));
-    enum err_code code = file_read(table->os, path.text, PAIMON_JSON_BYTES_MAX, &text, err);
+    TRY(paimon_path_set(&path, err, "%s/snapshot/snapshot-%" PRId64, TABLE_DIR(table), id));
+    enum err_code code = paimon_file_read(table->os, path.text, PAIMON_JSON_BYTES_MAX, &text, err);
     if (code == OK)
-        code = snapshot_parse(buf_view(&text), arena, &read, err);
+        code = paimon_snapshot_parse(buf_view(&text), arena, &read, err);
     buf_deinit(&text);
     if (code == OK && read.id != id)
         code = err_set(err, ERR_CORRUPT, "%s holds the snapshot %" PRId64, path.text, read.id);
@@ -95,7 +97,7 @@ static enum err_code snapshot_is_there(struct paimon_table *table, int64_t id, b
 {
     struct path path;
     struct os_stat stat;
-    TRY(path_set(&path, err, "%s/snapshot/snapshot-%" PRId64, TABLE_DIR(table), id));
+    TRY(paimon_path_set(&path, err, "%s/snapshot/snapshot-%" PRId64, TABLE_DIR(table), id));
     enum err_code code = os_stat(table->os, path.text, &stat, err);
     *there = code == OK;
     return code == ERR_NOT_FOUND ? OK : code;
@@ -107,23 +109,23 @@ static int64_t read_hint(struct paimon_table *table, const char *name)
     struct path path;
     struct buf text = {0};
     int64_t id = 0;
-    if (path_set(&path, NULL, "%s/snapshot/%s", TABLE_DIR(table), name) != OK ||
-        file_read(table->os, path.text, HINT_BYTES_MAX, &text, NULL) != OK || !slice_to_i64(buf_view(&text), &id) ||
-        id < 1)
+    if (paimon_path_set(&path, NULL, "%s/snapshot/%s", TABLE_DIR(table), name) != OK ||
+        paimon_file_read(table->os, path.text, HINT_BYTES_MAX, &text, NULL) != OK ||
+        !slice_to_i64(buf_view(&text), &id) || id < 1)
         id = 0;
     buf_deinit(&text);
     return id;
 }
 
-void snapshot_hint(struct paimon_table *table, const char *name, int64_t id)
+void paimon_snapshot_hint(struct paimon_table *table, const char *name, int64_t id)
 {
     struct path path, tmp;
     struct buf text = {0};
     char uuid[37];
     os_uuid(table->os, uuid);
     buf_printf(&text, "%" PRId64, id);
-    if (path_set(&path, NULL, "%s/snapshot/%s", TABLE_DIR(table), name) == OK &&
-        path_set(&tmp, NULL, "%s/snapshot/.%s-%s.tmp", TABLE_DIR(table), name, uuid) == OK) {
+    if (paimon_path_set(&path, NULL, "%s/snapshot/%s", TABLE_DIR(table), name) == OK &&
+        paimon_path_set(&tmp, NULL, "%s/snapshot/.%s-%s.tmp", TABLE_DIR(table), name, uuid) == OK) {
         struct os_file *file;
         enum err_code code = os_file_open(table->os, tmp.text, OS_WRITE | OS_CREATE | OS_EXCL, &file, NULL);
         if (code == OK) {
@@ -140,8 +142,8 @@ static enum err_code list_range(struct paimon_table *table, struct numbered *fou
 {
     struct path dir;
     *found = (struct numbered){.prefix = "snapshot-"};
-    TRY(path_set(&dir, err, "%s/snapshot", TABLE_DIR(table)));
-    return numbered_find(table->os, dir.text, found, err);
+    TRY(paimon_path_set(&dir, err, "%s/snapshot", TABLE_DIR(table)));
+    return paimon_numbered_find(table->os, dir.text, found, err);
 }
 
 /* The hint is right when its snapshot is there and the next one is not. */
@@ -182,8 +184,8 @@ enum err_code paimon_snapshot_range(struct paimon_table *table, int64_t *earlies
     return OK;
 }
 
-enum err_code snapshot_newest(struct paimon_table *table, struct arena *arena, struct paimon_snapshot *snapshot,
-                              struct err *err)
+enum err_code paimon_snapshot_newest(struct paimon_table *table, struct arena *arena, struct paimon_snapshot *snapshot,
+                                     struct err *err)
 {
     int64_t latest;
     TRY(find_latest(table, &latest, err));
@@ -232,7 +234,7 @@ static void put_optional(struct buf *out, const char *name, struct slice value)
     json_put_string(out, value);
 }
 
-void snapshot_put(struct buf *out, const struct snapshot_text *text)
+void paimon_snapshot_put(struct buf *out, const struct snapshot_text *text)
 {
     const struct paimon_snapshot *s = &text->snapshot;
     buf_printf(out, "{\n  \"version\" : %d,\n  \"id\" : %" PRId64 ",\n  \"schemaId\" : %" PRId64, SNAPSHOT_VERSION,
@@ -252,7 +254,7 @@ void snapshot_put(struct buf *out, const struct snapshot_text *text)
     put_optional(out, "statistics", s->statistics);
     if (s->properties.count) {
         buf_put_slice(out, SLICE(",\n  \"properties\" : "));
-        text_put_properties(out, &s->properties, "  ");
+        paimon_text_put_properties(out, &s->properties, "  ");
     }
     buf_put_slice(out, SLICE(",\n  \"nextRowId\" : 0\n}"));
 }

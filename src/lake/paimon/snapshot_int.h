@@ -5,8 +5,8 @@
 #include "lake/paimon/paimon_int.h"
 
 /* errors: CORRUPT. */
-MUST_CHECK enum err_code snapshot_parse(struct slice text, struct arena *arena, struct paimon_snapshot *snapshot,
-                                        struct err *err);
+MUST_CHECK enum err_code paimon_snapshot_parse(struct slice text, struct arena *arena, struct paimon_snapshot *snapshot,
+                                               struct err *err);
 
 /* A snapshot that is to be written: what readers need, and sizes where they are known (-1: left out). */
 struct snapshot_text {
@@ -18,12 +18,12 @@ struct snapshot_text {
     int64_t changelog_record_count;
 };
 
-void snapshot_put(struct buf *out, const struct snapshot_text *text);
+void paimon_snapshot_put(struct buf *out, const struct snapshot_text *text);
 
 /* The newest snapshot; id 0: none. */
-MUST_CHECK enum err_code snapshot_newest(struct paimon_table *table, struct arena *arena,
-                                         struct paimon_snapshot *snapshot, struct err *err);
+MUST_CHECK enum err_code paimon_snapshot_newest(struct paimon_table *table, struct arena *arena,
+                                                struct paimon_snapshot *snapshot, struct err *err);
 /* Overwrites snapshot/LATEST or EARLIEST, which are hints: a failure is none of the caller's. */
-void snapshot_hint(struct paimon_table *table, const char *name, int64_t id);
+void paimon_snapshot_hint(struct paimon_table *table, const char *name, int64_t id);
 
 #endif

@@ -24,8 +24,8 @@ enum err_code paimon_snapshot_stat(struct paimon_table *table, int64_t snapshot_
     struct live *live;
     size_t count;
     TRY(paimon_snapshot_read(table, snapshot_id, arena, &snapshot, err));
-    TRY(live_load(table, &snapshot, &live, err));
-    struct entry **files = live_sorted(live, &count);
+    TRY(paimon_live_load(table, &snapshot, &live, err));
+    struct entry **files = paimon_live_sorted(live, &count);
     struct paimon_stat stat = {.buckets = ARENA_NEW_ARRAY(arena, struct paimon_bucket_stat, count + 1)};
     for (size_t i = 0; i < count; i++) {
         bool new_bucket = i == 0 || !same_bucket(files[i - 1], files[i]);
@@ -35,7 +35,7 @@ enum err_code paimon_snapshot_stat(struct paimon_table *table, int64_t snapshot_
                    new_bucket || files[i - 1]->level != files[i]->level);
     }
     mem_free(files);
-    live_destroy(live);
+    paimon_live_destroy(live);
     *out = stat;
     return OK;
 }

@@ -1,17 +1,17 @@
 /* A table that is open: its directory and its schemas. */
 #include "lake/paimon/live_int.h"
 
-enum err_code table_newest_schema(struct os *os, const char *dir, int64_t *id, struct buf *text, struct err *err)
+enum err_code paimon_table_newest_schema(struct os *os, const char *dir, int64_t *id, struct buf *text, struct err *err)
 {
     struct path path;
     struct numbered found = {.prefix = "schema-"};
-    TRY(path_set(&path, err, "%s/schema", dir));
-    TRY(numbered_find(os, path.text, &found, err));
+    TRY(paimon_path_set(&path, err, "%s/schema", dir));
+    TRY(paimon_numbered_find(os, path.text, &found, err));
     *id = -1;
     if (!found.any)
         return OK;
-    TRY(path_set(&path, err, "%s/schema/schema-%" PRId64, dir, found.greatest));
-    TRY(file_read(os, path.text, PAIMON_JSON_BYTES_MAX, text, err));
+    TRY(paimon_path_set(&path, err, "%s/schema/schema-%" PRId64, dir, found.greatest));
+    TRY(paimon_file_read(os, path.text, PAIMON_JSON_BYTES_MAX, text, err));
     *id = found.greatest;
     return OK;
 }
@@ -22,10 +22,10 @@ static enum err_code add_schema(struct paimon_table *table, int64_t id, struct s
 {
     struct paimon_schema disk;
     struct paimon_schema *kept = ARENA_NEW(&table->arena, struct paimon_schema);
-    TRY(schema_read(&table->arena, text, &disk, err));
+    TRY(paimon_schema_read(&table->arena, text, &disk, err));
     if (disk.id != id)
         return err_set(err, ERR_CORRUPT, "the file schema-%" PRId64 " holds the schema %" PRId64, id, disk.id);
-    schema_in_memory(&table->arena, &disk, kept);
+    paimon_schema_in_memory(&table->arena, &disk, kept);
     vec_push(&table->schemas, kept);
     *schema = kept;
     return OK;
@@ -39,15 +39,15 @@ static struct paimon_schema *find_schema(const struct paimon_table *table, int64
     return NULL;
 }
 
-enum err_code table_schema_of(struct paimon_table *table, int64_t id, const struct paimon_schema **schema,
-                              struct err *err)
+enum err_code paimon_table_schema_of(struct paimon_table *table, int64_t id, const struct paimon_schema **schema,
+                                     struct err *err)
 {
     struct path path;
     struct buf text = {0};
     struct paimon_schema *found = find_schema(table, id);
     if (!found) {
-        TRY(path_set(&path, err, "%s/schema/schema-%" PRId64, TABLE_DIR(table), id));
-        enum err_code code = file_read(table->os, path.text, PAIMON_JSON_BYTES_MAX, &text, err);
+        TRY(paimon_path_set(&path, err, "%s/schema/schema-%" PRId64, TABLE_DIR(table), id));
+        enum err_code code = paimon_file_read(table->os, path.text, PAIMON_JSON_BYTES_MAX, &text, err);
         if (code == ERR_NOT_FOUND)
             code = err_set(err, ERR_LAKE, "%s is not there", path.text);
         if (code == OK)
@@ -65,7 +65,7 @@ enum err_code paimon_table_refresh(struct paimon_table *table, struct err *err)
     struct buf text = {0};
     int64_t id;
     struct paimon_schema *newest = NULL;
-    enum err_code code = table_newest_schema(table->os, TABLE_DIR(table), &id, &text, err);
+    enum err_code code = paimon_table_newest_schema(table->os, TABLE_DIR(table), &id, &text, err);
     if (code == OK && id < 0)
         code = err_set(err, ERR_NOT_FOUND, "there is no Paimon table at %s", TABLE_DIR(table));
     if (code == OK) {
@@ -96,7 +96,7 @@ enum err_code paimon_table_open(struct os *os, const struct paimon_place *place,
                                 struct err *err)
 {
     struct path dir;
-    TRY(place_dir(place, &dir, err));
+    TRY(paimon_place_dir(place, &dir, err));
     return paimon_table_open_dir(os, slice_str(dir.text), table, err);
 }
 
@@ -104,7 +104,7 @@ void paimon_table_close(struct paimon_table *table)
 {
     if (!table)
         return;
-    live_destroy(table->live);
+    paimon_live_destroy(table->live);
     vec_deinit(&table->schemas);
     arena_deinit(&table->arena);
     mem_free(table);

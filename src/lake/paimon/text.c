@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "lake/paimon/paimon_int.h"
 
-enum err_code text_parse(struct slice text, const char *what, json_t **object, struct err *err)
+enum err_code paimon_text_parse(struct slice text, const char *what, json_t **object, struct err *err)
 {
     json_error_t error;
     json_t *root = json_loadb((const char *)text.ptr, text.len, JSON_ALLOW_NUL, &error);
@@ -16,7 +16,7 @@ enum err_code text_parse(struct slice text, const char *what, json_t **object, s
     return OK;
 }
 
-enum err_code text_i64(json_t *object, const char *name, int64_t *value, struct err *err)
+enum err_code paimon_text_i64(json_t *object, const char *name, int64_t *value, struct err *err)
 {
     json_t *member = json_object_get(object, name);
     if (!json_is_integer(member))
@@ -25,8 +25,8 @@ enum err_code text_i64(json_t *object, const char *name, int64_t *value, struct 
     return OK;
 }
 
-enum err_code text_optional_string(json_t *object, const char *name, struct arena *arena, struct slice *value,
-                                   struct err *err)
+enum err_code paimon_text_optional_string(json_t *object, const char *name, struct arena *arena, struct slice *value,
+                                          struct err *err)
 {
     json_t *member = json_object_get(object, name);
     if (!member || json_is_null(member))
@@ -37,18 +37,19 @@ enum err_code text_optional_string(json_t *object, const char *name, struct aren
     return OK;
 }
 
-enum err_code text_string(json_t *object, const char *name, struct arena *arena, struct slice *value, struct err *err)
+enum err_code paimon_text_string(json_t *object, const char *name, struct arena *arena, struct slice *value,
+                                 struct err *err)
 {
     struct slice got = {0};
-    TRY(text_optional_string(object, name, arena, &got, err));
+    TRY(paimon_text_optional_string(object, name, arena, &got, err));
     if (!got.ptr)
         return err_set(err, ERR_CORRUPT, "\"%s\" is missing", name);
     *value = got;
     return OK;
 }
 
-enum err_code text_properties(json_t *object, const char *name, struct arena *arena, struct properties *out,
-                              struct err *err)
+enum err_code paimon_text_properties(json_t *object, const char *name, struct arena *arena, struct properties *out,
+                                     struct err *err)
 {
     json_t *member = json_object_get(object, name);
     struct properties props = {0};
@@ -71,7 +72,7 @@ enum err_code text_properties(json_t *object, const char *name, struct arena *ar
     return OK;
 }
 
-const struct slice *properties_find(const struct properties *props, struct slice key)
+const struct slice *paimon_properties_find(const struct properties *props, struct slice key)
 {
     for (uint32_t i = 0; i < props->count; i++)
         if (slice_equal(props->items[i].key, key))
@@ -79,7 +80,7 @@ const struct slice *properties_find(const struct properties *props, struct slice
     return NULL;
 }
 
-void text_put_properties(struct buf *out, const struct properties *props, const char *indent)
+void paimon_text_put_properties(struct buf *out, const struct properties *props, const char *indent)
 {
     buf_put_slice(out, SLICE("{"));
     for (uint32_t i = 0; i < props->count; i++) {

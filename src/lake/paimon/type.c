@@ -29,24 +29,24 @@ static const struct type *convert(struct arena *arena, const struct type *type, 
     return copy;
 }
 
-const struct type *lake_type_of(struct arena *arena, const struct type *type, int32_t *next_id)
+const struct type *paimon_type_of(struct arena *arena, const struct type *type, int32_t *next_id)
 {
     return convert(arena, type, 0, next_id);
 }
 
-const struct type *lake_type_in_memory(struct arena *arena, const struct type *type)
+const struct type *paimon_type_in_memory(struct arena *arena, const struct type *type)
 {
     return convert(arena, type, 3, NULL);
 }
 
-bool lake_type_same(const struct type *a, const struct type *b)
+bool paimon_type_same(const struct type *a, const struct type *b)
 {
     if (a->kind != b->kind || a->nullable != b->nullable || a->field_count != b->field_count ||
         a->length != b->length || a->scale != b->scale || (a->kind != TYPE_TIME && a->precision != b->precision))
         return false;
     for (uint32_t i = 0; i < a->field_count; i++)
         if ((a->kind == TYPE_ROW && !slice_equal(a->fields[i].name, b->fields[i].name)) ||
-            !lake_type_same(a->fields[i].type, b->fields[i].type))
+            !paimon_type_same(a->fields[i].type, b->fields[i].type))
             return false;
     return true;
 }
@@ -75,7 +75,7 @@ static void put_fields(struct buf *out, const struct type *row)
         buf_printf(out, "%s{\"id\":%d,\"name\":", i ? "," : "", f->id);
         json_put_string(out, f->name);
         buf_put_slice(out, SLICE(",\"type\":"));
-        lake_type_put(out, f->type);
+        paimon_type_put(out, f->type);
         if (f->description.ptr) {
             buf_put_slice(out, SLICE(",\"description\":"));
             json_put_string(out, f->description);
@@ -85,20 +85,20 @@ static void put_fields(struct buf *out, const struct type *row)
     buf_put_u8(out, ']');
 }
 
-void lake_type_put(struct buf *out, const struct type *type)
+void paimon_type_put(struct buf *out, const struct type *type)
 {
     const char *end = type->nullable ? "\"" : " NOT NULL\"";
     switch (type->kind) {
     case TYPE_ARRAY:
         buf_printf(out, "{\"type\":\"ARRAY%s,\"element\":", end);
-        lake_type_put(out, type->fields[0].type);
+        paimon_type_put(out, type->fields[0].type);
         buf_put_u8(out, '}');
         break;
     case TYPE_MAP:
         buf_printf(out, "{\"type\":\"MAP%s,\"key\":", end);
-        lake_type_put(out, type->fields[0].type);
+        paimon_type_put(out, type->fields[0].type);
         buf_put_slice(out, SLICE(",\"value\":"));
-        lake_type_put(out, type->fields[1].type);
+        paimon_type_put(out, type->fields[1].type);
         buf_put_u8(out, '}');
         break;
     case TYPE_ROW:
@@ -156,12 +156,12 @@ static enum err_code read_field(struct arena *arena, json_t *json, int depth, st
     *f = (struct field){0};
     if (!json_is_object(json))
         return err_set(err, ERR_CORRUPT, "a field of a ROW is not an object");
-    TRY(text_i64(json, "id", &id, err));
+    TRY(paimon_text_i64(json, "id", &id, err));
     if (id < 0 || id > INT32_MAX)
         return err_set(err, ERR_CORRUPT, "a field of a ROW has the id %" PRId64, id);
     f->id = (int32_t)id;
-    TRY(text_string(json, "name", arena, &f->name, err));
-    TRY(text_optional_string(json, "description", arena, &f->description, err));
+    TRY(paimon_text_string(json, "name", arena, &f->name, err));
+    TRY(paimon_text_optional_string(json, "description", arena, &f->description, err));
     return read_type(arena, json_object_get(json, "type"), depth, &f->type, err);
 }
 
@@ -202,7 +202,7 @@ static enum err_code read_nested(struct arena *arena, json_t *json, int depth, c
     } kinds[] = {
         {"ARRAY", "ARRAY NOT NULL", TYPE_ARRAY}, {"MAP", "MAP NOT NULL", TYPE_MAP}, {"ROW", "ROW NOT NULL", TYPE_ROW}};
     struct slice word;
-    TRY(text_string(json, "type", arena, &word, err));
+    TRY(paimon_text_string(json, "type", arena, &word, err));
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         if (!slice_is(word, kinds[i].word) && !slice_is(word, kinds[i].not_null))
             continue;
@@ -227,7 +227,7 @@ static enum err_code read_type(struct arena *arena, json_t *json, int depth, con
     return read_plain(arena, slice_of(json_string_value(json), json_string_length(json)), out, err);
 }
 
-enum err_code lake_type_read(struct arena *arena, json_t *json, const struct type **type, struct err *err)
+enum err_code paimon_type_read(struct arena *arena, json_t *json, const struct type **type, struct err *err)
 {
     return read_type(arena, json, 1, type, err);
 }

@@ -18,7 +18,7 @@ static size_t pick_by_ratio(const struct run_size *runs, size_t count, size_t at
     return taken;
 }
 
-size_t universal_pick(const struct run_size *runs, size_t count, uint32_t run_count_max)
+size_t paimon_universal_pick(const struct run_size *runs, size_t count, uint32_t run_count_max)
 {
     uint64_t newer = 0;
     if (count <= run_count_max || count < 2)
@@ -38,7 +38,7 @@ size_t universal_pick(const struct run_size *runs, size_t count, uint32_t run_co
 
 /* Newer files are small and many, older ones joined before: one is taken along that is no larger than what is taken
  * already, or not much larger than those before it. */
-size_t tail_pick(const uint64_t *sizes, size_t count, uint64_t file_bytes, uint32_t small_count, bool full)
+size_t paimon_tail_pick(const uint64_t *sizes, size_t count, uint64_t file_bytes, uint32_t small_count, bool full)
 {
     uint64_t bytes = 0;
     size_t taken = 0;

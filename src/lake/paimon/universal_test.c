@@ -19,7 +19,7 @@ static void runs_go_together_by_size(void **state)
         {"level 1 is taken along", {{0, 1}, {0, 1}, {0, 1}, {1, 900}, {4, 5000}, {5, 90000}}, 6, 4},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        size_t got = universal_pick(cases[i].runs, cases[i].count, 5);
+        size_t got = paimon_universal_pick(cases[i].runs, cases[i].count, 5);
         if (got != cases[i].want)
             fail_msg("%s: %zu, not %zu", cases[i].name, got, cases[i].want);
     }
@@ -36,7 +36,7 @@ static void rounds_of_one_size_are_rewritten_a_logarithmic_number_of_times(void 
         memmove(runs + 1, runs, count * sizeof *runs);
         runs[0] = (struct run_size){0, 1};
         count++;
-        size_t taken = universal_pick(runs, count, 5);
+        size_t taken = paimon_universal_pick(runs, count, 5);
         if (!taken)
             continue;
         struct run_size merged = {taken == count ? 5 : runs[taken].level - 1, 0};
@@ -72,7 +72,7 @@ static void small_files_are_joined_when_they_are_many(void **state)
         {"but not one", {600, 5}, 2, true, 0},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        size_t got = tail_pick(cases[i].sizes, cases[i].count, 1000, 4, cases[i].full);
+        size_t got = paimon_tail_pick(cases[i].sizes, cases[i].count, 1000, 4, cases[i].full);
         if (got != cases[i].want)
             fail_msg("%s: %zu, not %zu", cases[i].name, got, cases[i].want);
     }

@@ -35,13 +35,13 @@ struct layout {
 };
 
 /* types: of the table's columns as they are given (TIME of any precision); NULL: the schema's. Ids are the schema's. */
-MUST_CHECK enum err_code layout_make(struct arena *arena, const struct paimon_schema *schema,
-                                     const struct type *const *types, struct layout *layout, struct err *err);
+MUST_CHECK enum err_code paimon_layout_make(struct arena *arena, const struct paimon_schema *schema,
+                                            const struct type *const *types, struct layout *layout, struct err *err);
 
 /* Primary key: the views of the key columns, _SEQUENCE_NUMBER and _VALUE_KIND; those of the table's columns are there.
  * The key columns are views of the table's own: a key is held once. */
-void layout_fill(const struct layout *layout, struct column *views, struct slice sequences, struct slice kinds,
-                 uint32_t row_count);
+void paimon_layout_fill(const struct layout *layout, struct column *views, struct slice sequences, struct slice kinds,
+                        uint32_t row_count);
 
 /* ---- a series of files of one bucket (data_file.c) ---- */
 
@@ -79,22 +79,23 @@ struct data_files {
 };
 
 /* Rows in the layout's columns; for a primary key sorted by it. A file that reaches its size is ended. */
-MUST_CHECK enum err_code data_files_write(struct data_files *files, const struct column *columns, uint32_t row_count,
-                                          struct err *err);
+MUST_CHECK enum err_code paimon_data_files_write(struct data_files *files, const struct column *columns,
+                                                 uint32_t row_count, struct err *err);
 /* Ends the open file, if there is one: it is on disk. */
-MUST_CHECK enum err_code data_files_end(struct data_files *files, struct err *err);
+MUST_CHECK enum err_code paimon_data_files_end(struct data_files *files, struct err *err);
 /* Makes the names of the files in the bucket's directory durable, which must be there. */
-MUST_CHECK enum err_code data_files_sync_names(struct data_files *files, struct err *err);
+MUST_CHECK enum err_code paimon_data_files_sync_names(struct data_files *files, struct err *err);
 /* What an open file holds in memory. */
-uint64_t data_files_held(const struct data_files *files);
+uint64_t paimon_data_files_held(const struct data_files *files);
 /* Drops the open file; the whole ones too if remove says so. */
-void data_files_deinit(struct data_files *files, bool remove);
+void paimon_data_files_deinit(struct data_files *files, bool remove);
 
 /* ---- the record of a round (intent.c) ---- */
 
 /* Writes ROUNDS_DIR/UUID.round; nothing where dir.ptr is NULL. */
-MUST_CHECK enum err_code intent_put(struct paimon_table *table, struct slice dir, const char *uuid, struct err *err);
-void intent_remove(struct paimon_table *table, struct slice dir, const char *uuid);
+MUST_CHECK enum err_code paimon_intent_put(struct paimon_table *table, struct slice dir, const char *uuid,
+                                           struct err *err);
+void paimon_intent_remove(struct paimon_table *table, struct slice dir, const char *uuid);
 
 /* ---- commits (commit.c) ---- */
 
@@ -118,14 +119,15 @@ struct commit {
     bool published;
 };
 
-MUST_CHECK enum err_code commit_run(struct commit *commit, struct paimon_committed *committed, struct err *err);
+MUST_CHECK enum err_code paimon_commit_run(struct commit *commit, struct paimon_committed *committed, struct err *err);
 
 /* Writes entries as one manifest (kinds NULL: all added). The name's bytes live in the arena. */
-MUST_CHECK enum err_code manifest_write(struct paimon_table *table, struct file_names *names, struct arena *arena,
-                                        const struct entry *const *entries, const int *kinds, size_t count,
-                                        struct manifest *manifest, struct err *err);
-MUST_CHECK enum err_code list_write(struct paimon_table *table, struct file_names *names, struct arena *arena,
-                                    const struct manifest *manifests, size_t count, struct slice *name, int64_t *bytes,
-                                    struct err *err);
+MUST_CHECK enum err_code paimon_manifest_write(struct paimon_table *table, struct file_names *names,
+                                               struct arena *arena, const struct entry *const *entries,
+                                               const int *kinds, size_t count, struct manifest *manifest,
+                                               struct err *err);
+MUST_CHECK enum err_code paimon_list_write(struct paimon_table *table, struct file_names *names, struct arena *arena,
+                                           const struct manifest *manifests, size_t count, struct slice *name,
+                                           int64_t *bytes, struct err *err);
 
 #endif
