@@ -113,7 +113,7 @@ enum err_code bucket_log_open(struct bucket *bucket, struct err *err)
         return OK;
     TRY(code);
     /* A killed process may have left names that are not durable yet; those of one home are settled at once. */
-    if (!bucket->home->parents_durable)
+    if (!__atomic_load_n(&bucket->home->parents_durable, __ATOMIC_ACQUIRE))
         TRY(bucket_home_sync(bucket->home, err));
     TRY(log_open(bucket->env->os, path, &options, 0, &bucket->log, &recovery, err));
     bucket->high_watermark = log_durable_offset(bucket->log);
