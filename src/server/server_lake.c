@@ -34,7 +34,13 @@ enum err_code server_lake_create(void *arg, struct slice database, struct slice 
 {
     struct server *server = arg;
     struct paimon_place place = {server->warehouse, database, name};
-    return paimon_table_create(server->os, &place, table, PAIMON_MUST_BE_EMPTY, err);
+    struct err why = {0};
+    enum err_code code = paimon_table_create(server->os, &place, table, PAIMON_MUST_BE_EMPTY, &why);
+    if (code == ERR_IO)
+        return err_set(err, ERR_LAKE_DIR, "%.*s; %s", 160, why.text, err_remedy(ERR_LAKE_DIR));
+    if (code != OK && err)
+        *err = why;
+    return code;
 }
 
 enum err_code server_connect(void *arg, struct os_socket **out, struct err *err)

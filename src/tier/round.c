@@ -159,11 +159,19 @@ static enum err_code run(struct round *round, struct report *report, struct err 
     return OK;
 }
 
+/* Files that a round touches are the lake's, or scratch space: what helps is the same. */
+static enum err_code name_remedy(enum err_code code, struct err *err)
+{
+    if (code == ERR_IO && err)
+        err->code = ERR_LAKE_DIR;
+    return code == ERR_IO ? ERR_LAKE_DIR : code;
+}
+
 enum err_code round_run(struct worker *worker, const struct job *job, struct report *report, struct err *err)
 {
     int64_t now = os_mono_ns(worker->link.tier->config.os);
     struct round round = {.worker = worker, .job = job, .begun_ns = now, .renewed_ns = now, .heard_ns = now};
-    enum err_code code = run(&round, report, err);
+    enum err_code code = name_remedy(run(&round, report, err), err);
     paimon_round_destroy(round.files);
     source_close(&round.source);
     arena_deinit(&round.arena);

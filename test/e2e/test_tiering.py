@@ -1,7 +1,9 @@
 """Rows land in the lake by themselves, and pypaimon, with no server of ours, reads the same rows."""
 import asyncio
+import json
 import pathlib
 import random
+import subprocess
 import time
 
 import fluss
@@ -11,6 +13,7 @@ import pytest
 from exceptions import by_merging_pypaimon
 from harness import lake
 from harness.client import EXTERNAL
+from harness.server import BINARY
 from harness.types import TYPES, nested
 
 EVENTS = pa.schema([("id", pa.int64()), ("kind", pa.string()), ("ts", pa.timestamp("us"))])
@@ -234,3 +237,60 @@ async def test_a_backlog_from_before_the_restart_lands(server, connect):
     t = await (await connect(server)).open(t.path, EVENTS)
     await t.lake(t.rows(rows))
     assert not EXTERNAL
+
+
+def tables_of(server, name):
+    """What `weir tables` tells of a table."""
+    out = subprocess.run([BINARY, "tables", name, "--bootstrap", server.bootstrap, "-o", "jsonl"], capture_output=True, text=True, timeout=30)
+    assert out.returncode == 0, out.stderr
+    return json.loads(out.stdout)
+
+
+@pytest.mark.own
+async def test_why_a_table_does_not_tier_is_told_with_what_helps(server, connect):
+    server.start()
+    t = await (await connect(server)).create(EVENTS, lake=True)
+    await t.append([event(0), event(1)])
+    await t.lake(t.rows([event(0), event(1)]))
+    for _ in range(50):
+        told = tables_of(server, t.name)
+        if told["state"] == "idle":
+            break
+        await asyncio.sleep(0.1)
+    assert (told["rows"], told["lake_rows"], told["lag_rows"], told["state"], told["why"]) == (2, 2, 0, "idle", None)
+    directory = pathlib.Path(server.warehouse) / "fluss.db" / t.path.table_name / "bucket-0"
+    aside = directory.with_name("aside")
+    directory.rename(aside)
+    directory.write_text("not a directory")
+    await t.append([event(2)])
+    for _ in range(100):
+        told = tables_of(server, t.name)
+        if told["state"] == "failing":
+            break
+        await asyncio.sleep(0.1)
+    assert told["state"] == "failing" and told["lag_rows"] == 1
+    assert told["why"].startswith("E-LAKE-DIR: ") and "bucket-0" in told["why"] and told["why"].endswith("; let the user that runs weir read and write it; weir tries again by itself")
+    directory.unlink()
+    aside.rename(directory)
+    await t.lake(t.rows([event(i) for i in range(3)]))
+
+
+@pytest.mark.own
+async def test_a_lake_directory_that_cannot_be_made_refuses_tables_with_what_helps(server, connect):
+    server.options["datalake.paimon.warehouse"] = str(server.directory / "weir.log" / "lake")
+    server.start()
+    client = await connect(server)
+    with pytest.raises(fluss.FlussError) as e:
+        await client.create(EVENTS, lake=True)
+    assert "weir.log" in str(e.value) and "let the user that runs weir" in str(e.value)
+    t = await client.create(EVENTS)
+    await t.append([event(0)])
+    assert len(await t.scan()) == 1
+
+
+@pytest.mark.own
+@pytest.mark.parametrize("option, value", [("metastore", "hive"), ("warehouse", "s3://bucket/lake"), ("warehouse", "lake"), ("uri", "thrift://x")])
+def test_a_catalog_that_weir_cannot_do_is_refused_at_the_start(server, option, value):
+    out = subprocess.run([BINARY, "server", "--data-dir", str(server.data), "--listen", "127.0.0.1:0", "-D", "weir.http.listen=127.0.0.1:0",
+                          "-D", f"datalake.paimon.{option}={value}"], capture_output=True, text=True, timeout=30)
+    assert out.returncode != 0 and f"datalake.paimon.{option}" in out.stderr, out.stderr
