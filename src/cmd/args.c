@@ -10,7 +10,7 @@ struct option {
     const char *help;
 };
 
-enum { BOOTSTRAP, OUTPUT, DEADLINE, FROM, LIMIT, BUCKET, CHANGES, HOT, SYSTEM_COLUMNS };
+enum { BOOTSTRAP, OUTPUT, DEADLINE, FROM, LIMIT, BUCKET, CHANGES, HOT, SYSTEM_COLUMNS, NOW };
 
 static const struct option options[] = {
     [BOOTSTRAP] = {"--bootstrap", "HOST:PORT", true, "a server of the cluster (127.0.0.1:9123)"},
@@ -21,6 +21,7 @@ static const struct option options[] = {
     [BUCKET] = {"--bucket", "N", false, "only this bucket"},
     [CHANGES] = {"--changes", NULL, false, "every change, with kind, bucket, offset and time"},
     [HOT] = {"--hot", NULL, false, "what the servers hold, without the lake"},
+    [NOW] = {"--now", NULL, false, "do not wait for the lake, take what it holds"},
     [SYSTEM_COLUMNS] = {"--system-columns", NULL, false, "also __bucket, __offset and __timestamp of TABLE$lake"},
 };
 
@@ -137,6 +138,9 @@ static enum err_code set_option(struct cmd *cmd, size_t which, const char *value
         return OK;
     case HOT:
         cmd->hot = true;
+        return OK;
+    case NOW:
+        cmd->now = true;
         return OK;
     default:
         cmd->system_columns = true;

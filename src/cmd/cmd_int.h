@@ -49,6 +49,7 @@ struct cmd {
     bool changes;
     bool hot;
     bool system_columns;
+    bool now;
     struct client *client; /* cmd_connect */
 };
 

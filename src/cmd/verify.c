@@ -185,7 +185,11 @@ static enum err_code run(struct verify *v, struct err *err)
         arena_printf(&v->arena, "%.*s.%.*s", SLICE_ARGS(v->table->path.database), SLICE_ARGS(v->table->path.table));
     cmd_progress_start(&progress, v->cmd, NULL);
     int64_t started = progress.started_ns;
-    struct union_verify_options options = {cmd_lake_deadline_ns(v->cmd), {cmd_progress_union, &progress}};
+    struct union_verify_options options = {
+        .no_wait = v->cmd->now,
+        .deadline_mono_ns = cmd_lake_deadline_ns(v->cmd),
+        .watch = {cmd_progress_union, &progress},
+    };
     enum err_code code = union_verify(v->table, &options, &v->arena, &v->verdict, err);
     cmd_progress_end(&progress);
     TRY(code);

@@ -146,7 +146,8 @@ struct union_verdict {
 };
 
 struct union_verify_options {
-    int64_t deadline_mono_ns; /* of the waiting until the lake holds what the log held at the call */
+    bool no_wait;             /* take the snapshot that is there */
+    int64_t deadline_mono_ns; /* else: of the waiting until the lake holds what the log held at the call */
     struct union_watch watch;
 };
 

@@ -223,12 +223,22 @@ static enum err_code compare(struct verify *verify, struct err *err)
     return code;
 }
 
+static enum err_code wait_for_lake(struct client_table *table, const struct union_verify_options *options,
+                                   struct arena *arena, struct err *err)
+{
+    int64_t *wanted = ARENA_NEW_ARRAY(arena, int64_t, (size_t)table->bucket_count);
+    if (!table->lake_enabled)
+        return no_lake(table, err);
+    if (options->no_wait)
+        return OK;
+    TRY(client_offsets(table, CLIENT_LATEST, 0, wanted, err));
+    return union_wait(table, wanted, options->deadline_mono_ns, &options->watch, NULL, err);
+}
+
 enum err_code union_verify(struct client_table *table, const struct union_verify_options *options, struct arena *arena,
                            struct union_verdict *verdict, struct err *err)
 {
-    int64_t *wanted = ARENA_NEW_ARRAY(arena, int64_t, (size_t)table->bucket_count);
-    TRY(client_offsets(table, CLIENT_LATEST, 0, wanted, err));
-    TRY(union_wait(table, wanted, options->deadline_mono_ns, &options->watch, NULL, err));
+    TRY(wait_for_lake(table, options, arena, err));
     struct verify *verify = mem_zalloc(sizeof *verify);
     verify->table = table;
     verify->options = options;
