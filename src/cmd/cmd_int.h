@@ -156,9 +156,28 @@ void printer_schema_columns(const struct schema *schema, struct arena *arena, st
 MUST_CHECK enum err_code printer_flush(struct printer *printer, struct err *err);
 MUST_CHECK enum err_code printer_finish(struct printer *printer, struct err *err);
 
+/* ---- service.c: a server with its tiering service, in this process ---- */
+
+struct trace;
+
+struct cmd_service {
+    struct server *server;
+    struct tier *tier;          /* NULL: not wanted */
+    char tier_dir[OS_PATH_MAX]; /* borrowed by tier */
+};
+
+/* conf and trace are borrowed until the stop. errors: of server_start and tier_start; then nothing runs. */
+MUST_CHECK enum err_code cmd_service_start(struct cmd_service *service, struct os *os, struct conf *conf,
+                                           struct trace *trace, struct err *err);
+void cmd_service_stop(struct cmd_service *service); /* (blocks); the zero value is fine */
+
 /* ---- verbs ---- */
 
 int cmd_server(struct os *os, int argc, char **argv);
+/* A flag of the server's with its value at argv[i]; *taken tells how many words it was, 0: none of these. */
+MUST_CHECK enum err_code cmd_server_flag(struct os *os, struct conf *conf, int argc, char **argv, int i, int *taken,
+                                         struct err *err);
+int cmd_demo(struct os *os, int argc, char **argv);
 int cmd_sql(struct cmd *cmd);
 int cmd_tables(struct cmd *cmd);
 int cmd_put(struct cmd *cmd);

@@ -7,6 +7,7 @@
 /* clang-format off */
 static const struct cmd_verb verbs[] = {
     {"server", "[OPTION ...]", "serve the tables of a data directory", NULL, "", NULL, cmd_server},
+    {"demo", "[OPTION ...]", "a server with two tables, rows, the lake, and the proof", NULL, "", NULL, cmd_demo},
 #define VERB(name, args, options, summary, help) {#name, args, summary, help, options, cmd_##name, NULL},
 #include "cmd/verbs.def"
 #undef VERB

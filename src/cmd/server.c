@@ -1,7 +1,6 @@
 /* weir server: runs until SIGTERM or SIGINT. */
 #include "server/server.h"
 #include "cmd/cmd_int.h"
-#include "tier/tier.h"
 
 #include <stdio.h>
 
@@ -39,9 +38,8 @@ static void wait_for_stop(struct waiter *waiter)
     os_mutex_unlock(&waiter->mutex);
 }
 
-/* One flag with its value at argv[i]; *taken tells how many words it was, 0: not a flag of ours. */
-static enum err_code flag_read(struct os *os, struct conf *conf, int argc, char **argv, int i, int *taken,
-                               struct err *err)
+enum err_code cmd_server_flag(struct os *os, struct conf *conf, int argc, char **argv, int i, int *taken,
+                              struct err *err)
 {
     static const char *const flags[] = {"--config", "--data-dir", "--listen", "-D"};
     size_t which = 0;
@@ -68,38 +66,11 @@ static enum err_code flag_read(struct os *os, struct conf *conf, int argc, char 
 static enum err_code options_read(struct os *os, struct conf *conf, int argc, char **argv, struct err *err)
 {
     for (int i = 0, taken; i < argc; i += taken) {
-        TRY(flag_read(os, conf, argc, argv, i, &taken, err));
+        TRY(cmd_server_flag(os, conf, argc, argv, i, &taken, err));
         if (taken == 0)
             return err_set(err, ERR_INVALID_ARGUMENT, "weir server does not know the argument %s", argv[i]);
     }
     return conf_check(conf, err);
-}
-
-/* The tiering service inside the server: a client like any other, only its way in is shorter. */
-static enum err_code tiering_start(struct os *os, const struct conf *conf, struct trace *trace, struct server *server,
-                                   char dir[OS_PATH_MAX], struct tier **tier, struct err *err)
-{
-    const char *set = conf_str(conf, CONF_TIER_DIR);
-    if (!conf_bool(conf, CONF_TIER_ENABLED) || !conf_bool(conf, CONF_DATALAKE_ENABLED) ||
-        conf_is(conf, CONF_DATALAKE_FORMAT, "none"))
-        return OK;
-    int len =
-        *set ? snprintf(dir, OS_PATH_MAX, "%s", set) : snprintf(dir, OS_PATH_MAX, "%s/tier", server_data_dir(server));
-    if (len >= OS_PATH_MAX)
-        return err_set(err, ERR_LIMIT, "the path of weir.tier.dir is too long");
-    struct tier_config config = {
-        .os = os,
-        .trace = trace,
-        .connect = server_connect,
-        .connect_arg = server,
-        .dir = dir,
-        .worker_count = (unsigned)conf_i64(conf, CONF_TIER_WORKERS),
-        .sort_bytes = (size_t)conf_bytes(conf, CONF_TIER_SORT_BYTES),
-        .round_bytes_max = (uint64_t)conf_bytes(conf, CONF_TIER_ROUND_BYTES),
-        .expire_ms = conf_duration_ms(conf, CONF_TIER_EXPIRE_TIME),
-        .expire_count_max = (uint32_t)conf_i64(conf, CONF_TIER_EXPIRE_MAX_SNAPSHOTS),
-    };
-    return tier_start(&config, tier, err);
 }
 
 static enum err_code tell_ready(struct os *os, const struct server *server, struct err *err)
@@ -116,17 +87,12 @@ static enum err_code tell_ready(struct os *os, const struct server *server, stru
 static enum err_code serve(struct os *os, struct conf *conf, struct trace *trace, struct waiter *waiter,
                            struct err *err)
 {
-    struct server *server;
-    struct tier *tier = NULL;
-    char tier_dir[OS_PATH_MAX];
-    enum err_code code;
-    TRY(server_start(os, conf, trace, &server, err));
-    TRY_OR_FAIL(tiering_start(os, conf, trace, server, tier_dir, &tier, err));
-    TRY_OR_FAIL(tell_ready(os, server, err));
-    wait_for_stop(waiter);
-fail:
-    tier_stop(tier);
-    server_stop(server);
+    struct cmd_service service;
+    TRY(cmd_service_start(&service, os, conf, trace, err));
+    enum err_code code = tell_ready(os, service.server, err);
+    if (code == OK)
+        wait_for_stop(waiter);
+    cmd_service_stop(&service);
     return code;
 }
 
