@@ -167,7 +167,7 @@ def commands():
             "`fluss` if none is given. Every command takes:\n\n"
             + table(["option", "meaning"], [[code(f"{n} {v}"), cell(t)] for n, v, common, t in options if common])
             + "\nExit codes: 0 yes; 1 the answer is no (not found, not equal); 2 could not tell in time; 64 usage; 69 no server; 70 our fault.\n"
-            "Beside these there is `weir server` (options.md).\n")
+            "Beside these there are `weir server` (options.md) and `weir demo`, which shows it all in one go.\n")
     for name, args, own, summary, text in verbs():
         page += f"\n## weir {name} {args}".rstrip() + f"\n\n{summary[0].upper() + summary[1:]}.\n\n```text\n{text.rstrip()}\n```\n"
         lines = [[code(f"{n} {v}".strip()), cell(t)] for n, v, _, t in options if n.lstrip("-") in own.split()]

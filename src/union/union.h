@@ -151,7 +151,8 @@ struct union_verify_options {
     struct union_watch watch;
 };
 
-/* errors: DEADLINE as union_wait. Sides that are not equal are no error but a verdict. */
+/* errors: DEADLINE as union_wait; NOT_YET with no_wait where there is no snapshot. Sides that are not equal are no
+ * error but a verdict. */
 MUST_CHECK enum err_code union_verify(struct client_table *table, const struct union_verify_options *options,
                                       struct arena *arena, struct union_verdict *verdict, struct err *err);
 

@@ -259,6 +259,9 @@ static void waiting_ends_at_the_deadline(void **state)
     MUST_FAIL(ERR_DEADLINE, union_verify(rig.table, &options, &arena, &verdict, &err));
     assert_non_null(strstr(err.text, "10 rows"));
     client_deadline(bed.client, INT64_MAX);
+    options.no_wait = true;
+    MUST_FAIL(ERR_NOT_YET, union_verify(rig.table, &options, &arena, &verdict, &err));
+    options.no_wait = false;
     lake_bed_tier(&bed, rig.table);
     MUST(union_verify(rig.table, &options, &arena, &verdict, &err));
     assert_int_equal(verdict.kind, UNION_EQUAL);

@@ -199,6 +199,9 @@ static enum err_code attempt(struct verify *verify, struct err *err)
     *verdict = (struct union_verdict){.kind = UNION_EQUAL};
     TRY(union_plan(verify->table, verify->arena, &verify->plan, err));
     verdict->snapshot_id = verify->plan.snapshot_id;
+    if (verify->options->no_wait && !verify->plan.snapshot_id && has_tail(verify))
+        return err_set(err, ERR_NOT_YET, "%.*s.%.*s has no lake snapshot yet", SLICE_ARGS(verify->table->path.database),
+                       SLICE_ARGS(verify->table->path.table));
     if (verify->plan.snapshot_id)
         TRY(union_lake_open(verify->table, &verify->lake, err));
     look_at_table(verify);

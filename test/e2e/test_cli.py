@@ -8,23 +8,7 @@ import pytest
 
 from harness.client import _run
 from harness.server import BINARY
-
-YES, NO, UNKNOWN, USAGE, UNREACHABLE = 0, 1, 2, 64, 69
-
-
-class Weir:
-    def __init__(self, bootstrap):
-        self.bootstrap = bootstrap
-
-    def run(self, verb, *args, stdin="", code=YES):
-        command = [BINARY, verb, "--bootstrap", self.bootstrap, *args]
-        done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60)
-        assert done.returncode == code, (command, done.returncode, done.stdout, done.stderr)
-        self.errors = done.stderr
-        return done.stdout
-
-    def rows(self, *args, **options):
-        return [json.loads(line) for line in self.run(*args, **options).splitlines()]
+from harness.weir import NO, UNREACHABLE, USAGE, YES, Weir
 
 
 @pytest.fixture
@@ -124,7 +108,7 @@ def test_a_wrong_call_says_what_is_right(weir):
     weir.run("scan", "nothere", code=NO)
     weir.run("scan", code=USAGE)
     Weir("127.0.0.1:1").run("tables", code=UNREACHABLE)
-    for verb in ("server", "sql", "tables", "put", "delete", "get", "tail", "scan", "wait", "version"):
+    for verb in ("server", "sql", "tables", "put", "delete", "get", "tail", "scan", "verify", "wait", "version", "demo"):
         assert f"usage: weir {verb}" in subprocess.run([BINARY, verb, "--help"], capture_output=True, text=True, check=True).stdout
 
 

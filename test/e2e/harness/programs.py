@@ -2,7 +2,7 @@
 
 All of a program follows from its seed. The model is a list of rows for a log table; for a primary-key table the row under
 each key and, for each key, the changes that its writes make. run() writes with pyfluss and compares after each round what
-its scanners and look-ups give, and at the end what pypaimon reads in the lake.
+its scanners and look-ups give, and at the end what pypaimon reads in the lake and what `weir verify` says of it.
 """
 import json
 import random
@@ -13,6 +13,7 @@ from exceptions import by_merging_pypaimon, by_record_scanner
 
 from . import canon
 from .types import KEYS, TYPES, nested
+from .weir import verify
 
 COLUMNS_MAX, ROUNDS_MAX, ROWS_MAX, KEYS_MAX = 8, 4, 60, 25
 
@@ -191,3 +192,6 @@ async def run(client, seed):
         if program.lake and (n == len(program.rounds) - 1 or program.random.random() < 0.3):
             await table.lake(model.rows(), cut=by_merging_pypaimon(program.schema) if program.is_pk else lambda row: row)
     await _check_limit(program, table, model)
+    if program.lake:
+        verdict = await verify(client.server, table.name)
+        assert verdict["stream_rows"] == verdict["lake_rows"] == len(model.rows()), verdict
