@@ -34,6 +34,16 @@ static enum err_code name_columns(struct paimon_table *table, const struct paimo
     return OK;
 }
 
+/* Bytes that are wrong are told with the file that has them. */
+static enum err_code named(const struct data_reader *reader, enum err_code code, struct err *err)
+{
+    if (code != ERR_CORRUPT || !err)
+        return code;
+    struct err inner = *err;
+    return err_set(err, code, "data file %.*s: %.150s", (int)MIN(reader->name.len, 70), (const char *)reader->name.ptr,
+                   inner.text);
+}
+
 static enum err_code open_file(struct paimon_table *table, const struct entry *entry, struct data_reader *reader,
                                struct err *err)
 {
@@ -53,7 +63,7 @@ enum err_code paimon_data_reader_open(struct paimon_table *table, const struct p
                                       uint32_t column_count, struct data_reader *reader, struct err *err)
 {
     enum err_code code;
-    *reader = (struct data_reader){.column_count = column_count};
+    *reader = (struct data_reader){.name = entry->name, .column_count = column_count};
     reader->wanted = mem_zalloc((column_count + (size_t)1) * sizeof *reader->wanted);
     reader->columns = mem_zalloc((column_count + (size_t)1) * sizeof *reader->columns);
     memcpy(reader->wanted, columns, column_count * sizeof *columns);
@@ -62,6 +72,7 @@ enum err_code paimon_data_reader_open(struct paimon_table *table, const struct p
     TRY_OR_FAIL(parquet_reader_select(reader->parquet, reader->wanted, column_count, PARQUET_BY_NAME, err));
     return OK;
 fail:
+    code = named(reader, code, err);
     paimon_data_reader_close(reader);
     return code;
 }
@@ -78,5 +89,5 @@ void paimon_data_reader_close(struct data_reader *reader)
 enum err_code paimon_data_reader_next(struct data_reader *reader, uint32_t row_count_max, uint32_t *row_count,
                                       struct err *err)
 {
-    return parquet_reader_next(reader->parquet, row_count_max, reader->columns, row_count, err);
+    return named(reader, parquet_reader_next(reader->parquet, row_count_max, reader->columns, row_count, err), err);
 }

@@ -7,6 +7,7 @@
 /* ---- one file (data_read.c) ---- */
 
 struct data_reader {
+    struct slice name; /* of the file; lives as long as the entry */
     struct os_file *file;
     struct parquet_reader *parquet;
     struct schema_column *wanted; /* with the names that the file has */
