@@ -53,7 +53,9 @@ struct server {
     struct timer tick, tiering_tick;
     struct task tick_start, tick_stop, tiering_wake;
     unsigned tiering_woken; /* atomic: the task is on its way */
-    bool ticker_stopped;
+    struct os_mutex ticker_mutex;
+    struct os_cond ticker_ended;
+    bool ticker_stopped; /* under ticker_mutex for the thread that waits for it */
 };
 
 /* ---- server_open.c ---- */

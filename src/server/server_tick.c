@@ -53,14 +53,19 @@ static void ticker_begin(struct task *task)
 static void ticker_end(struct task *task)
 {
     struct server *server = CONTAINER_OF(task, struct server, tick_stop);
-    server->ticker_stopped = true;
     timer_stop(server->ticker, &server->tick);
     timer_stop(server->ticker, &server->tiering_tick);
+    os_mutex_lock(&server->ticker_mutex);
+    server->ticker_stopped = true;
+    os_cond_signal(&server->ticker_ended);
+    os_mutex_unlock(&server->ticker_mutex);
 }
 
 enum err_code server_ticker_start(struct server *server, struct err *err)
 {
     struct loop *ticker;
+    os_mutex_init(&server->ticker_mutex, server->os);
+    os_cond_init(&server->ticker_ended, server->os);
     server->tick.fn = tick;
     server->tiering_tick.fn = tiering_tick_fired;
     server->tick_start.fn = ticker_begin;
@@ -72,9 +77,17 @@ enum err_code server_ticker_start(struct server *server, struct err *err)
     return OK;
 }
 
-/* The loop stays until nobody wakes it any more; only its timers end here. */
+/* The loop stays until nobody wakes it any more; only its timers end here, and have ended when this returns: what they
+ * look at is taken down next. */
 void server_ticker_stop(struct server *server)
 {
-    if (server->ticker)
-        loop_post(server->ticker, &server->tick_stop);
+    if (!server->ticker)
+        return;
+    loop_post(server->ticker, &server->tick_stop);
+    os_mutex_lock(&server->ticker_mutex);
+    while (!server->ticker_stopped)
+        os_cond_wait(&server->ticker_ended, &server->ticker_mutex);
+    os_mutex_unlock(&server->ticker_mutex);
+    os_cond_deinit(&server->ticker_ended);
+    os_mutex_deinit(&server->ticker_mutex);
 }
