@@ -42,8 +42,8 @@ enum err_code bag_fill_row(void *arg, const struct union_row *row, bool *enough,
     (void)err;
     struct bag_fill *fill = arg;
     bag_add(fill->bag, bag_hash(fill->schema, row, &fill->scratch), row->weight);
-    int64_t count = ++*fill->rows_counted;
-    if (fill->watch && fill->watch->progress && count % TELL_EVERY == 0)
-        fill->watch->progress(fill->watch->arg, fill->what, count, fill->total);
+    ++*fill->rows_counted;
+    if (++fill->done % TELL_EVERY == 0 && fill->watch && fill->watch->progress)
+        fill->watch->progress(fill->watch->arg, fill->what, fill->done, fill->total);
     return OK;
 }

@@ -32,8 +32,9 @@ struct bag_fill {
     const struct schema *schema;
     struct bag *bag;
     const struct union_watch *watch;
-    const char *what;      /* for the progress */
-    int64_t total;         /* likewise; 0: not known */
+    const char *what; /* for the progress */
+    int64_t total;    /* likewise; 0: not known */
+    int64_t done;
     int64_t *rows_counted; /* over several fills */
     struct buf scratch;
 };

@@ -107,21 +107,33 @@ static struct bag_fill fill_of(struct verify *verify, struct bag *bag, const cha
                              .rows_counted = &verify->rows_read};
 }
 
-static enum err_code fill(struct verify *verify, source_fn *source, const char *what, struct bag *bag, struct err *err)
+/* total: about how many rows come, for the progress. */
+static enum err_code fill(struct verify *verify, source_fn *source, const char *what, int64_t total, struct bag *bag,
+                          struct err *err)
 {
     struct bag_fill task = fill_of(verify, bag, what);
+    task.total = total;
     memset(bag, 0, sizeof *bag);
     enum err_code code = source(verify, bag_fill_row, &task, err);
     buf_deinit(&task.scratch);
     return code;
 }
 
+static int64_t count_changes(const struct verify *verify, const int64_t *stops)
+{
+    int64_t count = 0;
+    for (int32_t i = 0; i < verify->table->bucket_count; i++)
+        count += MAX(stops[i], 0);
+    return count;
+}
+
 /* The stream at U is the stream at V and what came between. */
 static enum err_code fill_stream_now(struct verify *verify, struct err *err)
 {
     if (verify->folds_by_key)
-        return fill(verify, read_stream_now, "reading the log", &verify->stream_now, err);
+        return fill(verify, read_stream_now, "reading the log", 0, &verify->stream_now, err);
     struct bag_fill task = fill_of(verify, &verify->stream_now, "reading the log");
+    task.total = count_changes(verify, verify->plan.stops) - count_changes(verify, verify->plan.offsets);
     struct pipe pipe = {verify, bag_fill_row, &task};
     verify->stream_now = verify->stream;
     enum err_code code = union_log_read(verify->table, verify->plan.offsets, verify->plan.stops, pass_row, &pipe, err);
@@ -146,8 +158,9 @@ static enum err_code tell_differences(struct verify *verify, source_fn *stream, 
 
 static enum err_code compare_lake(struct verify *verify, struct err *err)
 {
-    TRY(fill(verify, read_lake, "reading the lake", &verify->other, err));
-    TRY(fill(verify, read_stream_at_v, "reading the log", &verify->stream, err));
+    int64_t changes = count_changes(verify, verify->plan.offsets);
+    TRY(fill(verify, read_stream_at_v, "reading the log", changes, &verify->stream, err));
+    TRY(fill(verify, read_lake, "reading the lake", verify->stream.all.row_count, &verify->other, err));
     verify->verdict->stream = verify->stream.all;
     verify->verdict->lake = verify->other.all;
     if (bag_equal(&verify->stream, &verify->other))
@@ -172,8 +185,9 @@ static enum err_code compare_union(struct verify *verify, struct err *err)
     verdict->read_now = verdict->lake;
     if (!has_tail(verify))
         return OK;
-    TRY(fill(verify, read_union, "reading lake and log", &verify->other, err));
     TRY(fill_stream_now(verify, err));
+    int64_t rows = verify->stream_now.all.row_count;
+    TRY(fill(verify, read_union, "reading lake and log", rows, &verify->other, err));
     verdict->stream_now = verify->stream_now.all;
     verdict->read_now = verify->other.all;
     if (bag_equal(&verify->stream_now, &verify->other))
