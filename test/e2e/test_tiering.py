@@ -116,12 +116,7 @@ async def test_no_file_is_left_over(client, shared):
     for v in range(4):
         await t.upsert([user(i, v) for i in range(20)])
         await t.lake(t.rows([user(i, v) for i in range(20)]))
-    for _ in range(50):
-        left = lake.dangling(shared.warehouse, t.name)
-        if not left:
-            break
-        await asyncio.sleep(0.2)
-    assert not left
+    await lake.nothing_dangling(shared.warehouse, t.name)
 
 
 async def test_a_name_whose_lake_table_has_rows_is_not_taken_again(client):

@@ -92,3 +92,18 @@ def dangling(warehouse, name):
         known.add(s.get("indexManifest"))
     found = {p for p in table_dir.rglob("*") if p.is_file() and p.parent.name not in ("snapshot", "schema", "index")}
     return sorted(str(p.relative_to(table_dir)) for p in found if p.name not in known)
+
+
+async def nothing_dangling(warehouse, name, seconds=15):
+    """Waits until no file dangles: a round, a compaction or an expiry that runs has files that no snapshot names yet, or
+    takes away those that one named when it was read."""
+    begin, left = time.monotonic(), None
+    while time.monotonic() - begin < seconds:
+        try:
+            left = dangling(warehouse, name)
+            if not left:
+                return
+        except FileNotFoundError as e:
+            left = e
+        await asyncio.sleep(0.2)
+    raise AssertionError(f"{name}, after {seconds} s: {left}")

@@ -21,6 +21,7 @@ def _golden(name, version):
 # The messages of 1.0.0 hold those of 0.9.1; the version numbers are those that weir serves.
 MESSAGES, KEYS = _golden("messages.jsonl", "1.0.0"), _golden("api_keys.jsonl", "0.9.1-incubating")
 SUCCESS, ERROR, FAILURE = 0, 1, 2
+WEIR_FIELD = 1000
 
 
 def varint(v):
@@ -65,18 +66,22 @@ def _read_varint(data, at):
 
 
 def decode(message, data):
-    """The fields of a message as a dict; repeated ones as lists. A field that no version knows is an error."""
+    """The fields of a message as a dict; repeated ones as lists. A field that no version knows is an error, but for
+    weir's own, numbered from WEIR_FIELD on, which stock clients skip as this does."""
     by_number = {f["number"]: f for f in MESSAGES[message]["fields"]}
     out, at = {}, 0
     while at < len(data):
         tag, at = _read_varint(data, at)
-        f = by_number[tag >> 3]
         if tag & 7 == 0:
             v, at = _read_varint(data, at)
             v = v - (1 << 64) if v >> 63 else v
         else:
             size, at = _read_varint(data, at)
             v, at = data[at:at + size], at + size
+        if tag >> 3 >= WEIR_FIELD:
+            continue
+        f = by_number[tag >> 3]
+        if tag & 7:
             v = decode(f["type"], v) if f["type"] in MESSAGES else v.decode() if f["type"] == "string" else v
         if f["label"] == "repeated":
             out.setdefault(f["name"], []).append(v)
