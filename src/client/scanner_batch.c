@@ -38,7 +38,7 @@ static enum err_code shape_of(struct client_scanner *scanner, int32_t schema_id,
 static enum err_code decode(struct client_scanner *scanner, const struct log_batch *header, struct log_batch_rows *rows,
                             struct err *err)
 {
-    struct shape *shape;
+    struct shape *shape = NULL;
     struct log_batch_rows whole;
     struct arena *arena = &scanner->scratch;
     TRY(shape_of(scanner, header->schema_id, &shape, err));

@@ -168,7 +168,7 @@ static enum err_code read_option(struct cmd *cmd, int argc, char **argv, int *i,
     size_t len = equals ? (size_t)(equals - word) : strlen(word);
     size_t which = 0;
     while (which < ARRAY_LEN(options) &&
-           (strlen(options[which].name) != len || strncmp(options[which].name, word, len)))
+           (strlen(options[which].name) != len || strncmp(options[which].name, word, len) != 0))
         which++;
     if (which == ARRAY_LEN(options) || !takes(cmd->verb, &options[which]))
         return unknown(cmd, word, err);
