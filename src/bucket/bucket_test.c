@@ -352,6 +352,66 @@ static void a_put_that_fails_changes_nothing(void **state)
     bed_deinit(&bed);
 }
 
+static void a_null_in_a_column_that_is_not_null_is_refused(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct bucket_append append;
+    struct err err = {0};
+    struct kv_batch_builder builder;
+    struct buf out = {0};
+    static const uint8_t row[] = {1, 1, 'v'}; /* id is null */
+    bed_init(&bed, 5, true);
+    kv_batch_builder_init(&builder, 1);
+    MUST(kv_batch_builder_put(&builder, key_of(&bed, 0), slice_of(row, sizeof row), &err));
+    kv_batch_builder_finish(&builder, -1, -1, &out);
+    kv_batch_builder_deinit(&builder);
+    struct bucket_put what = {.records = buf_view(&out)};
+    MUST_FAIL(ERR_INVALID_ARGUMENT, bucket_put(bed.bucket, &what, &append, &bed.err));
+    assert_string_equal(bed.err.text, "a null in the column 'id', which is NOT NULL");
+    buf_deinit(&out);
+    bed_deinit(&bed);
+}
+
+/* The rows of ids, each under the key of another id. */
+static enum err_code put_under(struct bed *bed, const int64_t *keys, const int64_t *ids, size_t count)
+{
+    struct err err = {0};
+    struct kv_batch_builder builder;
+    struct buf out = {0}, row = {0};
+    struct bucket_append append;
+    kv_batch_builder_init(&builder, 1);
+    for (size_t i = 0; i < count; i++) {
+        struct datum values[2] = {{.i64 = ids[i]}, {.bytes = SLICE("v")}};
+        buf_reset(&row);
+        MUST(row_encode(ROW_COMPACTED, row_of(bed), values, &row, &err));
+        MUST(kv_batch_builder_put(&builder, key_of(bed, keys[i]), buf_view(&row), &err));
+    }
+    kv_batch_builder_finish(&builder, -1, -1, &out);
+    kv_batch_builder_deinit(&builder);
+    struct bucket_put what = {.records = buf_view(&out)};
+    enum err_code code = bucket_put(bed->bucket, &what, &append, &bed->err);
+    buf_deinit(&out);
+    buf_deinit(&row);
+    return code;
+}
+
+static void a_row_under_another_key_than_its_own_is_refused(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_init(&bed, 5, true);
+    MUST_FAIL(ERR_INVALID_ARGUMENT, put_under(&bed, (const int64_t[]){1, 2}, (const int64_t[]){1, 3}, 2));
+    bucket_flush(bed.bucket);
+    assert_null(value_at(&bed, 1)); /* the whole batch */
+    assert_string_equal(changes_of(&bed), "");
+    struct err err = {0};
+    MUST(put_under(&bed, (const int64_t[]){1, 2}, (const int64_t[]){1, 2}, 2));
+    bucket_flush(bed.bucket);
+    assert_string_equal(value_at(&bed, 2), "v");
+    bed_deinit(&bed);
+}
+
 static void the_state_survives_in_engine_and_log(void **state)
 {
     (void)state;
@@ -541,5 +601,6 @@ static void random_programs_agree_with_a_model(void **state)
 
 TESTS("bucket", TEST(readers_see_what_is_durable_and_waiters_are_called), TEST(a_repeated_batch_is_stored_once),
       TEST(wrong_batches_are_refused_whole), TEST(puts_make_the_documented_changelog),
-      TEST(a_put_that_fails_changes_nothing), TEST(the_state_survives_in_engine_and_log),
+      TEST(a_put_that_fails_changes_nothing), TEST(a_row_under_another_key_than_its_own_is_refused),
+      TEST(a_null_in_a_column_that_is_not_null_is_refused), TEST(the_state_survives_in_engine_and_log),
       TEST(a_failed_sync_ends_writing_until_the_next_start), TEST(random_programs_agree_with_a_model))

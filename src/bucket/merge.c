@@ -141,12 +141,40 @@ static void others_keep(struct put *put, bool was_there)
     }
 }
 
+/* A look-up finds a row by the key that came with it, a replay of the changelog by the one that its columns make, and
+ * the lake has only the columns: they must be the same. */
+static enum err_code key_check(struct put *put, struct slice key, struct err *err)
+{
+    const struct state *state = put->state;
+    const struct table_keys *keys = &state->keys;
+    buf_reset(&put->key);
+    enum err_code code =
+        key_encode(keys->primary_encoder, keys->primary_type, state->new_row, keys->primary, &put->key, NULL);
+    if (code == OK && slice_equal(key, buf_view(&put->key)))
+        return OK;
+    return err_set(err, ERR_INVALID_ARGUMENT, "a key of %zu bytes is not the one that its row's key columns make",
+                   key.len);
+}
+
+/* Nobody could take such a row into a lake table. */
+static enum err_code nulls_check(const struct put *put, struct err *err)
+{
+    const struct schema *schema = &put->state->table->descriptor->schema;
+    for (uint32_t i = 0; i < schema->column_count; i++)
+        if (put->state->new_row[i].is_null && !schema->columns[i].type->nullable)
+            return err_set(err, ERR_INVALID_ARGUMENT, "a null in the column '%.*s', which is NOT NULL",
+                           SLICE_ARGS(schema->columns[i].name));
+    return OK;
+}
+
 enum err_code put_upsert(struct put *put, const struct kv_record *record, struct err *err)
 {
     struct state *state = put->state;
     struct slice old;
     TRY(row_decode_mapped(state->table->settings.kv_format, &put->schema->to_newest, record->row, &state->scratch,
                           state->new_row, err));
+    TRY(nulls_check(put, err));
+    TRY(key_check(put, record->key, err));
     TRY(put_newest_get(put, record->key, &old, err));
     if (old.ptr)
         TRY(state_row_decode(state, old, state->old_row, err));

@@ -123,9 +123,10 @@ static enum err_code records_put(struct put *put, struct err *err)
         for (; ahead_count < count + PUT_AHEAD && kv_batch_next(&ahead, &coming); ahead_count++)
             delta_prefetch(put->state->active, coming.key);
         enum err_code code = record_put(put, &record, err);
-        /* Whatever a value can't be written for is the sender's: a stored row was written once. */
+        /* Whatever a value can't be written for is the sender's: a stored row was written once. The checksum was right,
+         * so the same bytes would come again: no code that clients repeat a request for. */
         if (code == ERR_CORRUPT)
-            return err_set(err, ERR_CORRUPT_MESSAGE, "a row of the batch can't be decoded with schema %d",
+            return err_set(err, ERR_INVALID_ARGUMENT, "a row of the batch can't be decoded with schema %d",
                            put->batch.schema_id);
         TRY(code);
     }
@@ -232,6 +233,7 @@ enum err_code bucket_put(struct bucket *bucket, const struct bucket_put *what, s
     arena_reset(&bucket->state->scratch);
     os_mutex_unlock(&bucket->state->write_lock);
     vec_deinit(&put.undo.steps);
+    buf_deinit(&put.key);
     buf_deinit(&put.value);
     return code;
 }

@@ -15,7 +15,7 @@ struct put {
     int64_t next_offset;               /* of the next changelog row */
     int64_t row_count;
     struct delta_undo undo;
-    struct buf value;
+    struct buf key, value;
 };
 
 /* ---- put.c ---- */
@@ -30,6 +30,8 @@ void put_store(struct put *put, struct slice key, struct slice value);
 
 /* errors: INVALID_TARGET_COLUMN; NOT_SUPPORTED with a merge engine that takes whole rows only. */
 MUST_CHECK enum err_code put_targets_set(struct put *put, const struct bucket_put *what, struct err *err);
+/* errors: CORRUPT of the row; INVALID_ARGUMENT, which no client sends again by itself: the key is another one than the
+ * row's, or a column that is NOT NULL holds null. */
 MUST_CHECK enum err_code put_upsert(struct put *put, const struct kv_record *record, struct err *err);
 /* errors: DELETION_DISABLED_EXCEPTION. */
 MUST_CHECK enum err_code put_delete(struct put *put, struct slice key, struct err *err);

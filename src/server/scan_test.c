@@ -24,11 +24,12 @@ static struct wire_bytes records_of(struct arena *arena, const struct table_desc
     struct buf out = {0}, row = {0};
     kv_batch_builder_init(&builder, 1);
     for (int i = 0; i < ROWS; i++) {
-        uint8_t key[1] = {(uint8_t)(i + 1)};
-        struct datum values[2] = {{.i64 = i + 1}, {.bytes = SLICE(NAME)}};
+        int id = i + 1;
+        uint8_t key[16] = {[8] = (uint8_t)id}; /* as Paimon encodes it, the lake of a server without options */
+        struct datum values[2] = {{.i64 = id}, {.bytes = SLICE(NAME)}};
         buf_reset(&row);
         MUST(row_encode(ROW_COMPACTED, row_type(arena, &table->schema), values, &row, &err));
-        MUST(kv_batch_builder_put(&builder, slice_of(key, 1), buf_view(&row), &err));
+        MUST(kv_batch_builder_put(&builder, slice_of(key, sizeof key), buf_view(&row), &err));
     }
     kv_batch_builder_finish(&builder, -1, -1, &out);
     kv_batch_builder_deinit(&builder);
