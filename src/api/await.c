@@ -37,11 +37,22 @@ static void waiter_called(struct bucket_waiter *waiter)
     part_done(CONTAINER_OF(waiter, struct api_part, waiter)->await);
 }
 
+/* One more, so that the parts that are given up do not end the call under our feet. False: all are done, and finish is
+ * on its way. */
+static bool hold(struct api_await *await)
+{
+    unsigned left = __atomic_load_n(&await->left, __ATOMIC_RELAXED);
+    while (left > 0)
+        if (__atomic_compare_exchange_n(&await->left, &left, left + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            return true;
+    return false;
+}
+
 static void time_over(struct timer *timer)
 {
     struct api_await *await = CONTAINER_OF(timer, struct api_await, timer);
-    /* One more, so that the parts that are given up here do not end the call under our feet. */
-    __atomic_add_fetch(&await->left, 1, __ATOMIC_RELAXED);
+    if (!hold(await))
+        return;
     for (size_t i = 0; i < await->part_count; i++) {
         struct api_part *part = &await->parts[i];
         if (!part->bucket || !bucket_unwait(part->bucket, &part->waiter))

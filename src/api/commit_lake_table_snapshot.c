@@ -29,12 +29,30 @@ static void schedule_tell(struct api_call *call, int64_t table_id)
     tiering_table_unref(table);
 }
 
+/* Offsets that come without a prepared file are promised here: they may only name what is on disk. Whether there are
+ * such buckets is checked where they are stored. */
+static enum err_code progress_make_durable(struct api_call *call, const struct lake_commit *commit, struct err *err)
+{
+    for (size_t i = 0; i < commit->progress_count && !commit->tiered_path.len; i++) {
+        const struct lake_bucket_progress *progress = &commit->progress[i];
+        struct bucket *bucket;
+        if (api_bucket_of(call, commit->table_id, progress->partition_id, progress->bucket, &bucket, NULL) != OK)
+            continue;
+        enum err_code code = bucket_make_durable(bucket, progress->end_offset, err);
+        bucket_unref(bucket);
+        TRY(code);
+    }
+    return OK;
+}
+
 static void commit_one(struct api_call *call, const struct lake_commit *commit,
                        struct wire_pb_commit_lake_table_snapshot_resp_for_table *answer)
 {
     struct err err = {0};
     answer->table_id = commit->table_id;
-    enum err_code code = meta_lake_commit(call->api->config.meta, commit, &err);
+    enum err_code code = progress_make_durable(call, commit, &err);
+    if (code == OK)
+        code = meta_lake_commit(call->api->config.meta, commit, &err);
     if (code != OK)
         API_BUCKET_ERROR(call, answer, code, &err);
     else

@@ -89,6 +89,10 @@ static void job_start(struct put_job *job)
 {
     struct bucket *bucket = job->state->parts[job->i].bucket;
     struct strand *strand = bucket_strand(bucket);
+    if (!strand) { /* a log table: refused at once */
+        put(job);
+        return;
+    }
     __atomic_add_fetch(&job->state->left, 1, __ATOMIC_RELAXED);
     if (bucket_in_memory(bucket) && strand_try_enter(strand)) {
         put(job);

@@ -1,0 +1,114 @@
+/* Writes and commits that no good client sends, over a socket. */
+#include "server/server.h"
+
+#include "lib/log_batch.h"
+#include "lib/raw_client.h"
+#include "lib/server_bed.h"
+
+static struct err err;
+
+#define TABLE_JSON                                                                               \
+    "{\"version\":1,\"schema\":{\"version\":1,\"columns\":["                                     \
+    "{\"name\":\"id\",\"data_type\":{\"type\":\"INTEGER\",\"nullable\":false},\"id\":0},"        \
+    "{\"name\":\"name\",\"data_type\":{\"type\":\"STRING\"},\"id\":1}],\"highest_field_id\":1}," \
+    "\"partition_key\":[],\"bucket_key\":[],\"bucket_count\":1,\"properties\":{},\"custom_properties\":{}}"
+
+struct write_bed {
+    struct server_bed server;
+    struct raw raw;
+    int64_t table_id;
+};
+
+static void write_bed_start(struct write_bed *bed)
+{
+    struct wire_create_table_request create = {.table_path = {SLICE("fluss"), SLICE("t")},
+                                               .table_json = SLICE(TABLE_JSON)};
+    struct wire_create_table_response created;
+    struct wire_get_table_info_request get = {.table_path = create.table_path};
+    struct wire_get_table_info_response info;
+    server_bed_start(&bed->server, NULL);
+    raw_dial(&bed->raw, server_bed_port(&bed->server, "FLUSS"));
+    MUST(raw_call(&bed->raw, WIRE_CREATE_TABLE, &create, &created, &err));
+    MUST(raw_call(&bed->raw, WIRE_GET_TABLE_INFO, &get, &info, &err));
+    bed->table_id = info.table_id;
+}
+
+static void write_bed_stop(struct write_bed *bed)
+{
+    raw_close(&bed->raw);
+    server_bed_stop(&bed->server);
+}
+
+/* Its bucket's error is given like the call's. */
+static enum err_code produce(struct write_bed *bed, uint64_t id, int32_t timeout_ms)
+{
+    struct test_batch batch = {.writer_id = -1, .sequence = -1, .record_count = 1, .id = id, .body_bytes = 100};
+    struct buf records = {0};
+    test_batch_put(&records, &batch);
+    struct wire_pb_produce_log_req_for_bucket bucket = {.records = wire_bytes_of(buf_view(&records))};
+    struct wire_produce_log_request request = {.acks = -1,
+                                               .table_id = bed->table_id,
+                                               .timeout_ms = timeout_ms,
+                                               .buckets_req = &bucket,
+                                               .buckets_req_count = 1};
+    struct wire_produce_log_response response;
+    MUST(raw_call(&bed->raw, WIRE_PRODUCE_LOG, &request, &response, &err));
+    buf_deinit(&records);
+    return response.buckets_resp[0].has_error_code ? err_from_wire(response.buckets_resp[0].error_code) : OK;
+}
+
+/* The end of the time and the end of the write come from two threads; whichever is first, there is one answer. */
+static void a_write_that_takes_as_long_as_its_time_is_answered_once(void **state)
+{
+    (void)state;
+    struct write_bed bed;
+    write_bed_start(&bed);
+    for (uint64_t i = 0; i < 300; i++) {
+        enum err_code code = produce(&bed, i, i % 2 ? 1 : -1);
+        assert_true(code == OK || code == ERR_REQUEST_TIME_OUT);
+    }
+    write_bed_stop(&bed);
+}
+
+static void a_put_to_a_log_table_is_refused(void **state)
+{
+    (void)state;
+    struct write_bed bed;
+    write_bed_start(&bed);
+    struct wire_pb_put_kv_req_for_bucket bucket = {.records = wire_bytes_of(SLICE("x"))};
+    struct wire_put_kv_request put = {
+        .acks = -1, .table_id = bed.table_id, .timeout_ms = 10000, .buckets_req = &bucket, .buckets_req_count = 1};
+    struct wire_put_kv_response answer;
+    MUST(raw_call(&bed.raw, WIRE_PUT_KV, &put, &answer, &err));
+    assert_int_equal(answer.buckets_resp[0].error_code, err_wire(ERR_NON_PRIMARY_KEY_TABLE_EXCEPTION));
+    MUST(produce(&bed, 1, 10000));
+    write_bed_stop(&bed);
+}
+
+static enum err_code lake_commit(struct write_bed *bed, int64_t end_offset)
+{
+    struct wire_pb_lake_table_offset_for_bucket bucket = {.log_end_offset = end_offset, .has_log_end_offset = true};
+    struct wire_pb_lake_table_snapshot_info info = {.table_id = bed->table_id,
+                                                    .has_table_id = true,
+                                                    .snapshot_id = 1,
+                                                    .buckets_req = &bucket,
+                                                    .buckets_req_count = 1};
+    struct wire_commit_lake_table_snapshot_request request = {.tables_req = &info, .tables_req_count = 1};
+    struct wire_commit_lake_table_snapshot_response response;
+    MUST(raw_call(&bed->raw, WIRE_COMMIT_LAKE_TABLE_SNAPSHOT, &request, &response, &err));
+    return response.table_resp[0].has_error_code ? err_from_wire(response.table_resp[0].error_code) : OK;
+}
+
+static void a_lake_snapshot_beyond_the_log_is_refused(void **state)
+{
+    (void)state;
+    struct write_bed bed;
+    write_bed_start(&bed);
+    MUST(produce(&bed, 1, 10000));
+    MUST_FAIL(ERR_LOG_OFFSET_OUT_OF_RANGE_EXCEPTION, lake_commit(&bed, 2));
+    MUST(lake_commit(&bed, 1));
+    write_bed_stop(&bed);
+}
+
+TESTS("server.write", TEST(a_write_that_takes_as_long_as_its_time_is_answered_once),
+      TEST(a_put_to_a_log_table_is_refused), TEST(a_lake_snapshot_beyond_the_log_is_refused))
