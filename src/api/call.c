@@ -51,13 +51,14 @@ void api_call_finish(struct api_call *call, enum err_code code, const struct err
         code = wire_response_encode(&out, call->request_id, desc, call->response, &encode_err);
         err = &encode_err;
     }
+    /* Before the answer: who has it may look at the figures at once. */
+    call_count(call, code != OK || call->failed);
     if (code == OK) {
         net_conn_send(call->conn, &out);
     } else {
         wire_message_release(desc, call->response);
         send_error(call->conn, call->request_id, code, err);
     }
-    call_count(call, code != OK || call->failed);
     call_free(call);
 }
 
