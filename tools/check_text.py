@@ -16,6 +16,7 @@ WORDS = [
     ("a place of one machine", re.compile(r"(?<![\w.])/(?:wor" r"k|hom" r"e|roo" r"t|User" r"s)/\w")),
     ("a note to oneself", re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b(?!\.)")),
     ("a trailer of a tool", re.compile(r"^(?:co-authored-" r"by|generated (?:wi" r"th|b" r"y)\b.*\b(?:code|tool|assist\w*))", re.I | re.M)),
+    ("a page outside of the tree", re.compile(r"\bfac" r"ts:? (?:\w+\.md|BinaryRow)")),
     ("not about the project", re.compile(r"\b(?:language mod" r"el|chat" r"bot|A" r"I assist\w*|as an A" r"I)\b", re.I)),
 ]
 SKIPPED = ("test/golden/", "test/corpus/", "LICENSE")

@@ -26,7 +26,7 @@ MUST_CHECK enum err_code put_change(struct put *put, enum change_type change, co
 /* The new value of a key, after its changes; ptr NULL deletes. */
 void put_store(struct put *put, struct slice key, struct slice value);
 
-/* ---- merge.c: the rules (facts kv.md 2) ---- */
+/* ---- merge.c: the rules (Fluss: KvTablet and its RowMergers) ---- */
 
 /* errors: INVALID_TARGET_COLUMN; NOT_SUPPORTED with a merge engine that takes whole rows only. */
 MUST_CHECK enum err_code put_targets_set(struct put *put, const struct bucket_put *what, struct err *err);

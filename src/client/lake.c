@@ -1,4 +1,4 @@
-/* What the server keeps of lake snapshots, and the calls of the tiering service (shared facts lake.md 5 to 7). */
+/* What the server keeps of lake snapshots, and the calls of the tiering service (docs/formats/meta.md). */
 #include "client/client_int.h"
 
 enum err_code client_lake_snapshot(struct client_table *table, enum client_lake_which which, int64_t id,

@@ -1,4 +1,4 @@
-/* A few rows of each bucket, in one exchange a bucket (shared facts log.md 9, kv.md 5). */
+/* A few rows of each bucket, in one exchange a bucket. */
 #include "client/client_int.h"
 
 struct few {

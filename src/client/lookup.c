@@ -1,4 +1,4 @@
-/* Rows by primary key, many at once (shared facts kv.md 4). */
+/* Rows by primary key, many at once. */
 #include "client/client_int.h"
 
 /* The keys of one bucket and which of the caller's they are. */

@@ -1,4 +1,4 @@
-/* All rows of a primary-key table: SCAN_KV bucket by bucket, or the changelog folded (shared facts kv.md 5). */
+/* All rows of a primary-key table: SCAN_KV bucket by bucket, or the changelog folded. */
 #include "client/client_int.h"
 
 #define SCAN_KV_BATCH_BYTES (4 << 20)

@@ -1,4 +1,4 @@
-/* FETCH_LOG: a request a node, and what its answer says of each bucket (shared facts log.md 5). */
+/* FETCH_LOG: a request a node, and what its answer says of each bucket. */
 #include "client/scanner_int.h"
 
 void fetch_destroy(struct fetch *fetch)

@@ -138,7 +138,7 @@ void meta_deletes_pending(struct meta *meta, struct meta_ids *table_ids);
 /* The caller has removed the table's data; removes its lake offset files and takes it off the list (blocks). */
 MUST_CHECK enum err_code meta_delete_done(struct meta *meta, int64_t table_id, struct err *err);
 
-/* ---- partitions (facts rows.md 9) ---- */
+/* ---- partitions (docs/formats/rows.md) ---- */
 
 /* One partition of a table; its values are in its name (partition_name_split). Its buckets are those of the table. */
 struct partition_info {
@@ -179,7 +179,7 @@ MUST_CHECK enum err_code meta_partition_delete_done(struct meta *meta, int64_t p
 #define META_WRITER_IDS_BLOCK 1000
 MUST_CHECK enum err_code meta_writer_id(struct meta *meta, int64_t *writer_id, struct err *err);
 
-/* ---- lake snapshots (facts lake.md 5.3, 5.5, 7) ---- */
+/* ---- lake snapshots (docs/formats/meta.md) ---- */
 
 #define META_LAKE_SNAPSHOTS_MAX 500            /* registered at once for a table; older ones go */
 #define META_LAKE_ORPHANS_MAX 1000             /* prepared files of a table that no snapshot took; the oldest go */

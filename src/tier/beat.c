@@ -1,4 +1,4 @@
-/* Heartbeats (shared facts lake.md 4), as stock tiering jobs send them, with weir's own max_wait_ms and failed_text. */
+/* Heartbeats, as stock tiering jobs send them, with weir's own max_wait_ms and failed_text. */
 #include "tier/tier_int.h"
 
 #define REPORT_MS 500 /* what the last word of a service that stops may take */

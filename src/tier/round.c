@@ -1,4 +1,4 @@
-/* A round: plan, read, commit on both sides (shared facts lake.md 5). */
+/* A round: plan, read, commit on both sides, in the order of stock (TieringSplitReader, TieringCommitOperator). */
 #include "tier/tier_int.h"
 
 /* ---- plan ---- */

@@ -11,7 +11,8 @@
  *   union_lake_close(lake)
  *
  * It works with a weir server and a stock cluster alike, as long as the lake is a Paimon warehouse in a directory that
- * can be read here. What is read follows Fluss's rules (shared facts lake.md 7, 8).
+ * can be read here. What is read follows Fluss's rules
+ * (LakeSplitGenerator and the lake readers of fluss-flink-common).
  *
  * errors  those of client.h and paimon.h; NOT_SUPPORTED: another lake format or a warehouse that is not a directory.
  * thread  that of the table's client; all calls block. */

@@ -1,7 +1,7 @@
 /* Rows as bytes, keys as bytes, and the bucket of a key.
  *
  * A row codec works on a type of kind ROW: the columns of a schema (row_type), some of them (row_type_of), or any
- * nested ROW. Values are an array of datums, one a field. Formats: shared facts rows.md 5 to 8, drawn at the top of
+ * nested ROW. Values are an array of datums, one a field. Formats: docs/formats/rows.md, drawn at the top of
  * compacted.c, indexed.c, aligned.c, array.c; golden vectors rows.jsonl, keys.jsonl, paimon_rows.jsonl. thread: any;
  * nothing is kept. */
 #ifndef WEIR_FORMAT_ROW_ROW_H

@@ -1,6 +1,6 @@
 /* Types, schemas and table descriptors, and their JSON texts (Apache Fluss's forms, version 1).
  *
- * Formats: shared facts rows.md 1 to 4; golden vectors schemas.jsonl. Everything lives in the arena it was made in and
+ * Formats: docs/formats/rows.md; golden vectors schemas.jsonl. Everything lives in the arena it was made in and
  * is read-only afterwards, so it may be shared between threads. */
 #ifndef WEIR_FORMAT_SCHEMA_SCHEMA_H
 #define WEIR_FORMAT_SCHEMA_SCHEMA_H

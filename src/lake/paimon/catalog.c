@@ -2,7 +2,7 @@
  *
  *   WAREHOUSE/DATABASE.db/TABLE/schema/schema-N     the table exists when there is one
  *
- * Source: Apache Fluss, fluss-lake-paimon, PaimonLakeCatalog and PaimonConversions; facts lake.md 3. */
+ * Source: Apache Fluss, fluss-lake-paimon, PaimonLakeCatalog and PaimonConversions. */
 #include "lake/paimon/paimon_int.h"
 
 #define DATABASE_SUFFIX ".db"

@@ -14,7 +14,7 @@ struct optional_i64 {
     int64_t value;
 };
 
-/* Least and greatest values as rows with their arity in front (facts: BinaryRow as manifests store it). */
+/* Least and greatest values as rows with their arity in front (docs/formats/paimon.md). */
 struct entry_stats {
     struct slice min_values;
     struct slice max_values;

@@ -1,5 +1,5 @@
 /* Paimon's rows as its files hold them: partitions, keys and bounds in manifests, directories of partitions.
- * Formats: shared facts paimon.md 2, 6; golden vectors paimon_rows.jsonl. Private to src/lake/paimon. */
+ * Formats: docs/formats/paimon.md, Paimon's BinaryRow; golden vectors paimon_rows.jsonl. Private to src/lake/paimon. */
 #ifndef WEIR_LAKE_PAIMON_ROW_INT_H
 #define WEIR_LAKE_PAIMON_ROW_INT_H
 

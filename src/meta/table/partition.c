@@ -1,4 +1,4 @@
-/* The names of partitions, from the values that a request gives (facts rows.md 9). */
+/* The names of partitions, from the values that a request gives (docs/formats/rows.md). */
 #include "meta/table/table.h"
 
 static const struct schema_column *key_column(const struct table_descriptor *table, uint32_t i)

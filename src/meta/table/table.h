@@ -1,7 +1,7 @@
 /* The rules of CREATE TABLE: which table.* options there are, what the server fills in, and what it refuses. Pure: no
  * I/O, no clock, no state.
  *
- * The order is that of Apache Fluss (facts config.md 3): names, JSON (format/schema), table_defaults_apply(),
+ * The order is that of Apache Fluss (CoordinatorService): names, JSON (format/schema), table_defaults_apply(),
  * table_validate(), then existence, the lake table, and the row in the metadata. The descriptor after the defaults is
  * what is stored and what GET_TABLE_INFO answers.
  *

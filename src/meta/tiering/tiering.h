@@ -1,8 +1,8 @@
 /* The tiering schedule: which table is to be brought to the lake next, and who is at it.
  *
- * It keeps Fluss's protocol (facts lake.md 4): a worker's heartbeat reports tables that it runs, has finished or has
- * failed at, and may take one table that is due; each time a table becomes due its tiering epoch grows, and a report
- * with another epoch is refused. What is weir's own:
+ * It keeps Fluss's protocol (LakeTableTieringManager): a worker's heartbeat reports tables that it runs, has finished
+ * or has failed at, and may take one table that is due; each time a table becomes due its tiering epoch grows, and a
+ * report with another epoch is refused. What is weir's own:
  * - a table with nothing new is never due; the first change after a quiet spell is due at once, and under steady writes
  *   a round starts once per freshness;
  * - a table that failed twice in a row waits (1 s, doubling up to 1 min) before it is due again, so that a table that
