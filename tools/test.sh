@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # test.sh SUITE...: runs the suites unit, sim, e2e one after the other, whatever the one before said. Of each one line
-# with its counts and seconds; of a failing one its output too. The last line counts all.
+# with its counts and seconds; of a failing one its output too. The last line counts all. A suite that takes longer than
+# its budget is ended and has failed; with WEIR_LONG there is none.
 set -u
 cd "$(dirname "$0")/.."
 mkdir -p build/log
@@ -21,9 +22,13 @@ count() {
     esac
 }
 
+# suite NAME SECONDS COMMAND...: building and installing count, too.
 suite() {
-    local log=build/log/$1.log begin=$SECONDS rc=0
-    if [ -t 1 ]; then "${@:2}" 2>&1 | tee "$log"; rc=${PIPESTATUS[0]}; else "${@:2}" >"$log" 2>&1 || rc=$?; fi
+    local log=build/log/$1.log begin=$SECONDS rc=0 budget=${WEIR_LONG:+0} command
+    command=(timeout -k 10 "${budget:-$2}" "${@:3}")
+    [ ! -t 1 ] || command=(timeout --foreground "${command[@]:1}") # so that Ctrl-C reaches it
+    if [ -t 1 ]; then "${command[@]}" 2>&1 | tee "$log"; rc=${PIPESTATUS[0]}; else "${command[@]}" >"$log" 2>&1 || rc=$?; fi
+    [ "$rc" != 124 ] || echo "$1: ended after its budget of $2 s" | tee -a "$log"
     count "$1" "$log"
     [ "$rc" = 0 ] || [ "$bad" -gt 0 ] || bad=1
     [ "$rc" = 0 ] || [ -t 1 ] || tail -200 "$log"
@@ -33,9 +38,9 @@ suite() {
 
 for name in "$@"; do
     case $name in
-    unit) suite unit make --no-print-directory unit ;;
-    sim) SEEDS=${SEEDS:-${WEIR_LONG:+1000}} suite sim tools/sim.sh ;;
-    e2e) suite e2e tools/e2e.sh ;;
+    unit) suite unit 600 make --no-print-directory unit ;;
+    sim) SEEDS=${SEEDS:-${WEIR_LONG:+1000}} suite sim 120 tools/sim.sh ;;
+    e2e) suite e2e 1200 tools/e2e.sh ;;
     *) echo "no suite $name" >&2; exit 64 ;;
     esac
 done
