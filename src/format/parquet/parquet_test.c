@@ -168,6 +168,8 @@ static void types_of_the_file_become_those_wanted(void **state)
         {"TIMESTAMP(9)", {.ts = {-1, 999999}}, "TIMESTAMP(6)", {.ts = {-1, 999000}}, OK},
         {"TIMESTAMP(9)", {.ts = {-1500, 1}}, "TIMESTAMP(0)", {.ts = {-2000, 0}}, OK},
         {"TIMESTAMP(6)", {.ts = {-1500, 1000}}, "TIMESTAMP(0)", {.ts = {-2000, 0}}, OK},
+        {"TIMESTAMP(9)", {.ts = {-9223372036855, 224192}}, "TIMESTAMP(9)", {.ts = {-9223372036855, 224192}}, OK},
+        {"TIMESTAMP(9)", {.ts = {9223372036854, 775807}}, "TIMESTAMP(9)", {.ts = {9223372036854, 775807}}, OK},
         {"TIMESTAMP(3)", {.ts = {253402300799000, 0}}, "TIMESTAMP(9)", {.i64 = 0}, ERR_CORRUPT},
         {"TIME(3)", {.i64 = 86399999}, "TIME(9)", {.i64 = 86399999}, OK},
         {"DATE", {.i64 = -719162}, "DATE", {.i64 = -719162}, OK},

@@ -89,11 +89,11 @@ static enum err_code get_int96(const struct parquet_convert *c, const uint8_t *f
 {
     bool bad = false;
     for (uint32_t i = 0; i < count; i++) {
-        int64_t nanos = (int64_t)load_u64(from + i * (size_t)12), v, day;
-        day = (int64_t)(int32_t)load_u32(from + i * (size_t)12 + 8) - PARQUET_JULIAN_EPOCH_DAY;
-        int64_t a_tick = 1000000000 / c->times;
-        bad |= __builtin_mul_overflow(day, 86400 * c->times, &v);
-        bad |= __builtin_add_overflow(v, nanos / a_tick - (nanos % a_tick < 0), &v);
+        int64_t nanos = (int64_t)load_u64(from + i * (size_t)12), a_tick = 1000000000 / c->times;
+        int64_t day = (int64_t)(int32_t)load_u32(from + i * (size_t)12 + 8) - PARQUET_JULIAN_EPOCH_DAY;
+        /* Wider than the result: the start of the first day may be beyond it. */
+        __int128 v = (__int128)day * (86400 * c->times) + (nanos / a_tick - (nanos % a_tick < 0));
+        bad |= v != (int64_t)v;
         store_u64(to + i * (size_t)8, (uint64_t)v);
     }
     return bad ? unfit(err, "a time is too far away for the precision of its column") : OK;

@@ -106,8 +106,12 @@ static int64_t rescale(int64_t v, int64_t from_ticks, int64_t to_ticks)
 static void put_int96(struct buf *out, int64_t v, int64_t ticks)
 {
     int64_t ticks_a_day = ticks * 86400;
-    int64_t day = v / ticks_a_day - (v % ticks_a_day < 0);
-    int64_t nanos = (v - day * ticks_a_day) * (NS_PER_DAY / ticks_a_day);
+    int64_t day = v / ticks_a_day, rest = v % ticks_a_day;
+    if (rest < 0) {
+        day--;
+        rest += ticks_a_day;
+    }
+    int64_t nanos = rest * (NS_PER_DAY / ticks_a_day);
     buf_put_u64(out, (uint64_t)nanos);
     buf_put_u32(out, (uint32_t)(day + PARQUET_JULIAN_EPOCH_DAY));
 }

@@ -268,7 +268,8 @@ static void to_datum(const struct parquet_leaf_writer *leaf, bool max, struct da
     case TYPE_TIMESTAMP_LTZ: {
         int64_t a_milli = parquet_ticks_of_unit(leaf->node->unit) / 1000, ticks = (int64_t)v;
         out->ts.millis = ticks / a_milli - (ticks % a_milli < 0);
-        out->ts.nanos = (int32_t)((ticks - out->ts.millis * a_milli) * (1000000 / a_milli));
+        int64_t rest = ticks % a_milli;
+        out->ts.nanos = (int32_t)((rest < 0 ? rest + a_milli : rest) * (1000000 / a_milli));
         break;
     }
     case TYPE_CHAR:

@@ -66,8 +66,8 @@ static void get_timestamp(const struct type *type, int64_t units, struct datum *
     out->ts.millis = to_millis(units, scale);
     out->ts.nanos = 0;
     if (scale > 1000) {
-        int64_t rest = units - out->ts.millis * (scale / 1000);
-        out->ts.nanos = (int32_t)(rest * (1000000000 / scale));
+        int64_t a_milli = scale / 1000, rest = units % a_milli;
+        out->ts.nanos = (int32_t)((rest < 0 ? rest + a_milli : rest) * (1000000000 / scale));
     }
 }
 

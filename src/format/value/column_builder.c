@@ -116,9 +116,11 @@ void column_builder_append_null(struct column_builder *b)
 static enum err_code put_timestamp(struct column_builder *b, const struct datum *value, struct err *err)
 {
     int64_t scale = column_time_scale(b->type);
-    int64_t units = div_floor(value->ts.millis, 1000);
-    if (scale >= 1000 && (__builtin_mul_overflow(value->ts.millis, scale / 1000, &units) ||
-                          __builtin_add_overflow(units, value->ts.nanos / (1000000000 / scale), &units)))
+    /* Wider than the result: at its least the millis alone are beyond it, and the nanos bring it back. */
+    __int128 wide = scale < 1000 ? div_floor(value->ts.millis, 1000)
+                                 : (__int128)value->ts.millis * (scale / 1000) + value->ts.nanos / (1000000000 / scale);
+    int64_t units = (int64_t)wide;
+    if (units != wide)
         return err_set(err, ERR_INVALID_ARGUMENT,
                        "timestamp of %" PRId64 " ms does not fit a column of precision %d, which holds 64 bits",
                        value->ts.millis, b->type->precision);

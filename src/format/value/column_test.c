@@ -89,6 +89,8 @@ static void times_finer_than_the_unit_fall_toward_the_past(void **state)
         {TYPE_TIMESTAMP_LTZ, 9, -1, 999999, -1, 999999},
         {TYPE_TIMESTAMP_LTZ, 9, 1, 1, 1, 1},
         {TYPE_TIMESTAMP, 6, 253402300799999, 999999, 253402300799999, 999000},
+        {TYPE_TIMESTAMP, 9, -9223372036855, 224192, -9223372036855, 224192}, /* INT64_MIN */
+        {TYPE_TIMESTAMP, 9, 9223372036854, 775807, 9223372036854, 775807},   /* INT64_MAX */
     };
     struct arena arena = {0};
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -112,8 +114,10 @@ static void timestamps_outside_64_bits_are_refused(void **state)
     struct type type = time_type(TYPE_TIMESTAMP, 9);
     struct column_builder b;
     column_builder_init(&b, &type);
-    struct datum year_9999 = {.ts = {253402300799999, 999999}};
-    MUST_FAIL(ERR_INVALID_ARGUMENT, column_builder_append(&b, &year_9999, NULL));
+    static const struct datum outside[] = {
+        {.ts = {253402300799999, 999999}}, {.ts = {9223372036854, 775808}}, {.ts = {-9223372036855, 224191}}};
+    for (size_t i = 0; i < ARRAY_LEN(outside); i++)
+        MUST_FAIL(ERR_INVALID_ARGUMENT, column_builder_append(&b, &outside[i], NULL));
     assert_int_equal(b.length, 0);
     assert_int_equal(column_builder_bytes(&b), 0);
     column_builder_deinit(&b);
