@@ -117,5 +117,11 @@ enum err_code bucket_log_open(struct bucket *bucket, struct err *err)
         TRY(bucket_home_sync(bucket->home, err));
     TRY(log_open(bucket->env->os, path, &options, 0, &bucket->log, &recovery, err));
     bucket->high_watermark = log_durable_offset(bucket->log);
+    /* Of a killed server's last writes, which nobody was told of; or of a file that was damaged from outside. */
+    if (recovery.cut_bytes || recovery.lost_offsets)
+        trace_warn(bucket->env->trace, "bucket", "log_cut", trace_slice("database", bucket->table->database),
+                   trace_slice("table", bucket->table->name), trace_i64("bucket", bucket->number),
+                   trace_i64("end", bucket->high_watermark), trace_i64("cut_bytes", (int64_t)recovery.cut_bytes),
+                   trace_i64("lost_offsets", recovery.lost_offsets));
     return OK;
 }

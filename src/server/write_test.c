@@ -17,6 +17,8 @@ struct write_bed {
     struct server_bed server;
     struct raw raw;
     int64_t table_id;
+    char dir[256], dir_option[300];
+    const char *options[2];
 };
 
 static void write_bed_start(struct write_bed *bed)
@@ -26,7 +28,11 @@ static void write_bed_start(struct write_bed *bed)
     struct wire_create_table_response created;
     struct wire_get_table_info_request get = {.table_path = create.table_path};
     struct wire_get_table_info_response info;
-    server_bed_start(&bed->server, NULL);
+    snprintf(bed->dir, sizeof bed->dir, "%s", test_dir());
+    snprintf(bed->dir_option, sizeof bed->dir_option, "data.dir=%s", bed->dir);
+    bed->options[0] = bed->dir_option;
+    bed->options[1] = NULL;
+    server_bed_start(&bed->server, bed->options);
     raw_dial(&bed->raw, server_bed_port(&bed->server, "FLUSS"));
     MUST(raw_call(&bed->raw, WIRE_CREATE_TABLE, &create, &created, &err));
     MUST(raw_call(&bed->raw, WIRE_GET_TABLE_INFO, &get, &info, &err));
@@ -110,5 +116,52 @@ static void a_lake_snapshot_beyond_the_log_is_refused(void **state)
     write_bed_stop(&bed);
 }
 
+/* ---- a log that was damaged from outside while no server ran ---- */
+
+static void log_path(const struct write_bed *bed, char path[OS_PATH_MAX])
+{
+    snprintf(path, OS_PATH_MAX, "%s/fluss/t-%lld/log-0/00000000000000000000.log", bed->dir, (long long)bed->table_id);
+}
+
+static void what_is_cut_from_a_log_is_told(void **state)
+{
+    (void)state;
+    struct write_bed bed;
+    char path[OS_PATH_MAX];
+    struct buf bytes = {0}, traced = {0};
+    write_bed_start(&bed);
+    MUST(produce(&bed, 1, 10000));
+    write_bed_stop(&bed);
+    log_path(&bed, path);
+    MUST(os_read_whole(os_real(), path, 1 << 24, &bytes, &err));
+    bytes.ptr[60] ^= 1;
+    MUST(os_write_durable(os_real(), path, buf_view(&bytes), &err));
+    test_captured_take(&traced);
+    buf_reset(&traced);
+    server_bed_start(&bed.server, bed.options);
+    test_captured_take(&traced);
+    assert_non_null(strstr(buf_cstr(&traced), "log_cut"));
+    server_bed_stop(&bed.server);
+    buf_deinit(&bytes);
+    buf_deinit(&traced);
+}
+
+static void a_log_that_ends_before_its_lake_snapshot_is_refused(void **state)
+{
+    (void)state;
+    struct write_bed bed;
+    char path[OS_PATH_MAX];
+    write_bed_start(&bed);
+    MUST(produce(&bed, 1, 10000));
+    MUST(lake_commit(&bed, 1));
+    write_bed_stop(&bed);
+    log_path(&bed, path);
+    MUST(os_write_durable(os_real(), path, (struct slice){0}, &err));
+    MUST_FAIL(ERR_CORRUPT, server_bed_try(&bed.server, bed.options, &err));
+    assert_non_null(strstr(err.text, "ends at 0, and its lake snapshot at 1"));
+    server_bed_stop(&bed.server);
+}
+
 TESTS("server.write", TEST(a_write_that_takes_as_long_as_its_time_is_answered_once),
-      TEST(a_put_to_a_log_table_is_refused), TEST(a_lake_snapshot_beyond_the_log_is_refused))
+      TEST(a_put_to_a_log_table_is_refused), TEST(a_lake_snapshot_beyond_the_log_is_refused),
+      TEST(what_is_cut_from_a_log_is_told), TEST(a_log_that_ends_before_its_lake_snapshot_is_refused))
