@@ -17,6 +17,8 @@ static const struct cmd_verb verbs[] = {
 void cmd_error(const struct err *err)
 {
     const char *remedy = err_remedy(err->code);
+    if (err->code == ERR_UNREAD) /* `weir scan orders | head -1` has all it wants */
+        return;
     fprintf(stderr, "%s: %s\n", err_user_code(err->code), *err->text ? err->text : err_text(err->code));
     if (remedy)
         fprintf(stderr, "  %s\n", remedy);
@@ -26,6 +28,7 @@ int cmd_exit_code(enum err_code code)
 {
     switch (code) {
     case OK:
+    case ERR_UNREAD:
         return EXIT_YES;
     case ERR_UNREACHABLE:
     case ERR_CLOSED:
@@ -48,6 +51,7 @@ int cmd_exit_code(enum err_code code)
     case ERR_NOT_EQUAL:
         return EXIT_NO;
     case ERR_INVALID_ARGUMENT:
+    case ERR_LOG_OFFSET_OUT_OF_RANGE_EXCEPTION:
     case ERR_NOT_SUPPORTED:
     case ERR_UNSUPPORTED_VERSION:
     case ERR_INVALID_TABLE_EXCEPTION:
@@ -135,7 +139,10 @@ static int run(const struct cmd_verb *verb, int argc, char **argv)
         return EXIT_YES;
     }
     int code = EXIT_USAGE;
-    if (cmd_read_args(&cmd, argc, argv, &err) == OK)
+    enum err_code read = cmd_read_args(&cmd, argc, argv, &err);
+    if (read == OK && cmd.arg_count > 0 && !*verb->args)
+        read = err_set(&err, ERR_INVALID_ARGUMENT, "weir %s takes no argument, and %s is one", verb->name, cmd.args[0]);
+    if (read == OK)
         code = verb->run(&cmd);
     else
         cmd_note("%s: %s\n  see: weir %s --help", err_user_code(err.code), err.text, verb->name);

@@ -189,7 +189,8 @@ void os_poller_wake(struct os_poller *poller);
 
 /* ---- the process ---- */
 
-MUST_CHECK enum err_code os_write_fd(struct os *os, int fd, struct slice bytes, struct err *err); /* 1 or 2 (blocks) */
+/* To 1 or 2 (blocks). errors: UNREAD: it is a pipe whose other end was closed. */
+MUST_CHECK enum err_code os_write_fd(struct os *os, int fd, struct slice bytes, struct err *err);
 /* Reads what standard input has, up to len; 0 at its end (blocks). */
 MUST_CHECK enum err_code os_read_stdin(struct os *os, void *ptr, size_t len, size_t *got, struct err *err);
 bool os_is_terminal(struct os *os, int fd);

@@ -23,7 +23,7 @@ static enum err_code process_write_fd(struct os *os, int fd, struct slice bytes,
         else if (n < 0 && errno == EAGAIN)
             wait_for_fd(fd, POLLOUT);
         else if (n < 0 && errno == EPIPE)
-            return err_set(err, ERR_CLOSED, "nobody reads descriptor %d any more", fd);
+            return err_set(err, ERR_UNREAD, "nobody reads descriptor %d any more", fd);
         else if (n == 0 || errno != EINTR)
             return err_set_errno(err, n ? errno : EIO, "write to descriptor %d", fd);
     }

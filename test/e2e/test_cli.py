@@ -107,9 +107,21 @@ def test_a_wrong_call_says_what_is_right(weir):
     weir.run("tail", "x", "--limit", "none", code=USAGE)
     weir.run("scan", "nothere", code=NO)
     weir.run("scan", code=USAGE)
+    weir.run("tables", "nothere", code=NO)
+    assert subprocess.run([BINARY, "version", "more"], capture_output=True).returncode == USAGE
     Weir("127.0.0.1:1").run("tables", code=UNREACHABLE)
     for verb in ("server", "sql", "tables", "put", "delete", "get", "tail", "scan", "verify", "wait", "version", "demo"):
         assert f"usage: weir {verb}" in subprocess.run([BINARY, verb, "--help"], capture_output=True, text=True, check=True).stdout
+
+
+def test_a_reader_that_has_enough_is_no_failure(weir, shared, name):
+    weir.run("put", name, stdin="".join(json.dumps({"id": i, "name": "x" * 20}) + "\n" for i in range(10000)))
+    for verb in (["scan", name], ["tail", name, "--from", "earliest"]):
+        p = subprocess.Popen([BINARY, *verb, "--bootstrap", shared.bootstrap], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert p.stdout.readline().startswith(b"{")
+        p.stdout.close()
+        assert (p.wait(20), p.stderr.read()) == (YES, b"")
+        p.stderr.close()
 
 
 def test_waiting_for_the_lake_keeps_its_deadline(weir, name):
