@@ -1,6 +1,7 @@
 /* The command line of a verb: common options, the verb's own, and what is left. */
 #include "cmd/cmd_int.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
 struct option {
@@ -40,7 +41,8 @@ static bool takes(const struct cmd_verb *verb, const struct option *option)
 
 void cmd_help(const struct cmd_verb *verb)
 {
-    printf("usage: weir %s %s\n\n%s.\n\n%s\n", verb->name, verb->args, verb->summary, verb->help);
+    printf("usage: weir %s%s%s\n\n%c%s.\n\n%s\n", verb->name, *verb->args ? " " : "", verb->args,
+           toupper((unsigned char)*verb->summary), verb->summary + 1, verb->help);
     for (size_t i = 0; i < ARRAY_LEN(options); i++) {
         char head[40];
         if (!takes(verb, &options[i]))
@@ -156,8 +158,8 @@ static enum err_code unknown(const struct cmd *cmd, const char *word, struct err
         if (takes(cmd->verb, &options[i]))
             names[count++] = options[i].name;
     const char *nearest = cmd_nearest(word, names);
-    return err_set(err, ERR_INVALID_ARGUMENT, "weir %s has no option %s%s%s", cmd->verb->name, word,
-                   nearest ? "; did you mean " : "", nearest ? nearest : "");
+    return err_set(err, ERR_INVALID_ARGUMENT, "weir %s has no option %s%s%s%s", cmd->verb->name, word,
+                   nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
 /* One option at argv[*i], with its value behind it or behind '='. */
@@ -186,6 +188,19 @@ static bool is_option(const char *word)
     return word[0] == '-' && word[1] && (word[1] < '0' || word[1] > '9');
 }
 
+/* One for each word of the verb's list, or any number where that has dots. */
+static enum err_code check_count(const struct cmd *cmd, struct err *err)
+{
+    const char *list = cmd->verb->args;
+    int most = 0;
+    for (const char *at = list; *at; at++)
+        most += at == list || at[-1] == ' ';
+    if (cmd->arg_count <= most || strstr(list, "..."))
+        return OK;
+    return err_set(err, ERR_INVALID_ARGUMENT, "weir %s takes %s, and no %s", cmd->verb->name,
+                   *list ? list : "no argument", cmd->args[most]);
+}
+
 enum err_code cmd_read_args(struct cmd *cmd, int argc, char **argv, struct err *err)
 {
     bool only_args = false;
@@ -193,8 +208,8 @@ enum err_code cmd_read_args(struct cmd *cmd, int argc, char **argv, struct err *
     cmd->terminal = os_is_terminal(cmd->os, 1);
     cmd->format = cmd->terminal ? FORMAT_TABLE : FORMAT_JSONL;
     cmd->limit = cmd->bucket = -1;
-    snprintf(cmd->host, sizeof cmd->host, "127.0.0.1");
-    cmd->port = 9123;
+    snprintf(cmd->host, sizeof cmd->host, CMD_HOST);
+    cmd->port = CMD_PORT;
     for (int i = 0; i < argc; i++) {
         if (!only_args && !strcmp(argv[i], "--"))
             only_args = true;
@@ -203,5 +218,5 @@ enum err_code cmd_read_args(struct cmd *cmd, int argc, char **argv, struct err *
         else
             cmd->args[cmd->arg_count++] = argv[i];
     }
-    return OK;
+    return check_count(cmd, err);
 }

@@ -4,7 +4,7 @@
 
 static struct err err;
 
-static const struct cmd_verb verb = {"tail", "TABLE", "", "", "limit from changes deadline", NULL, NULL};
+static const struct cmd_verb verb = {"tail", "TABLE ...", "", "", "limit from changes deadline", NULL, NULL};
 
 static enum err_code read_words(struct cmd *cmd, const char *const *words)
 {
@@ -64,7 +64,7 @@ static void wrong_words_are_refused_with_what_is_right(void **state)
         const char *words[4];
         const char *want;
     } cases[] = {
-        {{"--limt", "3"}, "did you mean --limit"},
+        {{"--limt", "3"}, "did you mean --limit?"},
         {{"--bucket", "3"}, "has no option --bucket"}, /* not one of this verb's */
         {{"--limit"}, "needs a value"},
         {{"--limit", "0"}, "from 1 on"},
@@ -101,6 +101,25 @@ static void a_table_without_a_database_is_of_fluss(void **state)
     assert_slice_equal(cmd_path("d.t").table, SLICE("t"));
 }
 
-TESTS("cmd.args", TEST(options_stand_anywhere), TEST(negative_numbers_and_words_behind_dashes_are_arguments),
-      TEST(defaults_are_the_server_beside_and_no_limit), TEST(wrong_words_are_refused_with_what_is_right),
-      TEST(the_nearest_word_is_near), TEST(a_table_without_a_database_is_of_fluss))
+static void arguments_that_nobody_reads_are_refused(void **state)
+{
+    (void)state;
+    static const struct cmd_verb scan = {"scan", "TABLE", "", "", "", NULL, NULL};
+    static const struct cmd_verb version = {"version", "", "", "", "", NULL, NULL};
+    char table[] = "orders", more[] = "more", *argv[] = {table, more};
+    struct cmd cmd = {.os = os_real(), .verb = &scan};
+    assert_int_equal(cmd_read_args(&cmd, 1, argv, &err), OK);
+    mem_free(cmd.args);
+    cmd = (struct cmd){.os = os_real(), .verb = &scan};
+    assert_int_equal(cmd_read_args(&cmd, 2, argv, &err), ERR_INVALID_ARGUMENT);
+    assert_string_equal(err.text, "weir scan takes TABLE, and no more");
+    mem_free(cmd.args);
+    cmd = (struct cmd){.os = os_real(), .verb = &version};
+    assert_int_equal(cmd_read_args(&cmd, 1, argv, &err), ERR_INVALID_ARGUMENT);
+    mem_free(cmd.args);
+}
+
+TESTS("cmd.args", TEST(arguments_that_nobody_reads_are_refused), TEST(options_stand_anywhere),
+      TEST(negative_numbers_and_words_behind_dashes_are_arguments), TEST(defaults_are_the_server_beside_and_no_limit),
+      TEST(wrong_words_are_refused_with_what_is_right), TEST(the_nearest_word_is_near),
+      TEST(a_table_without_a_database_is_of_fluss))

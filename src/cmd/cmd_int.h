@@ -22,6 +22,10 @@ enum cmd_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_JSONL, FORMAT_CSV };
 
 struct cmd;
 
+/* Where a server is looked for if nothing is said. */
+#define CMD_HOST "127.0.0.1"
+#define CMD_PORT 9123
+
 struct cmd_verb {
     const char *name;
     const char *args;    /* "TABLE KEY ..." */

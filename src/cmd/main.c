@@ -78,6 +78,8 @@ void cmd_try(const struct cmd *cmd, const char *fmt, ...)
     va_start(args, fmt);
     fputs("try: weir ", stdout);
     vprintf(fmt, args);
+    if (strcmp(cmd->host, CMD_HOST) != 0 || cmd->port != CMD_PORT)
+        printf(strchr(cmd->host, ':') ? " --bootstrap [%s]:%u" : " --bootstrap %s:%u", cmd->host, (unsigned)cmd->port);
     putchar('\n');
     fflush(stdout);
     va_end(args);
@@ -113,7 +115,9 @@ static int unknown_verb(const char *name)
     for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
         names[i] = verbs[i].name;
     const char *nearest = cmd_nearest(name, names);
-    if (nearest)
+    if (*name == '-')
+        cmd_note("E-USAGE: options stand behind the verb: weir VERB %s\n  see: weir --help", name);
+    else if (nearest)
         cmd_note("E-USAGE: weir has no verb %s; did you mean %s?\n  see: weir --help", name, nearest);
     else
         cmd_note("E-USAGE: weir has no verb %s\n  see: weir --help", name);
@@ -153,10 +157,16 @@ static int run(const struct cmd_verb *verb, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    char help[] = "--help", *help_of[] = {argv[0], argc > 2 ? argv[2] : NULL, help};
     if (argc < 2)
         return usage(stderr, EXIT_USAGE);
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+    bool wants = !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help");
+    if (wants && argc == 2)
         return usage(stdout, EXIT_YES);
+    if (wants) {
+        argc = (int)ARRAY_LEN(help_of);
+        argv = help_of;
+    }
     const char *name = !strcmp(argv[1], "--version") ? "version" : argv[1];
     for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
         if (!strcmp(name, verbs[i].name))

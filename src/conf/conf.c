@@ -36,8 +36,8 @@ static enum err_code unknown(struct slice name, const char *where, struct err *e
     if (*nearest)
         return err_set(err, ERR_INVALID_CONFIG_EXCEPTION, "%s: unknown option %.*s; did you mean %.80s?", where, shown,
                        (const char *)name.ptr, nearest);
-    return err_set(err, ERR_INVALID_CONFIG_EXCEPTION, "%s: unknown option %.*s; the manual lists all options", where,
-                   shown, (const char *)name.ptr);
+    return err_set(err, ERR_INVALID_CONFIG_EXCEPTION, "%s: unknown option %.*s; docs/manual/options.md lists all",
+                   where, shown, (const char *)name.ptr);
 }
 
 static void store(struct conf *conf, struct setting *setting, const struct value *value, enum conf_source source,

@@ -142,7 +142,7 @@ static void an_unknown_name_is_refused_with_the_nearest(void **state)
     struct conf *conf = conf_create();
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         MUST_FAIL(ERR_INVALID_CONFIG_EXCEPTION, set(conf, CONF_FROM_FILE, cases[i].name, "x"));
-        if (!strstr(err.text, cases[i].nearest ? cases[i].nearest : "the manual lists all options"))
+        if (!strstr(err.text, cases[i].nearest ? cases[i].nearest : "options.md lists all"))
             fail_msg("%s", err.text);
     }
     assert_int_equal(strncmp(err.text, "here: ", 6), 0);

@@ -45,8 +45,7 @@ static enum err_code http_open(struct server *server, struct err *err)
     enum err_code code =
         http_start(server->os, server->http_host, port, server->metrics, &server->http, &server->http_port, err);
     if (code == ERR_PORT_TAKEN)
-        return err_set(err, ERR_PORT_TAKEN, "weir.http.listen: %.*s is taken by another program; empty: no HTTP",
-                       SLICE_ARGS(address));
+        return err_set(err, ERR_PORT_TAKEN, "weir.http.listen: %.*s is taken by another program", SLICE_ARGS(address));
     return code;
 }
 
