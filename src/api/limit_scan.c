@@ -2,7 +2,8 @@
 
 #define LIMIT_SCAN_ROWS_MAX 1000000
 
-static enum err_code scan_state(struct bucket *bucket, int32_t limit, struct buf *out, struct err *err)
+static enum err_code scan_state(struct bucket *bucket, int32_t limit, size_t bytes_max, struct buf *out,
+                                struct err *err)
 {
     struct bucket_scan *scan;
     int64_t log_offset;
@@ -15,6 +16,11 @@ static enum err_code scan_state(struct bucket *bucket, int32_t limit, struct buf
         code = bucket_scan_next(scan, &more, &key, &value, err);
         if (code != OK || !more)
             break;
+        if (out->len + value.len > bytes_max) {
+            code = err_set(err, ERR_RECORD_TOO_LARGE_EXCEPTION, "%d rows have more than %zu bytes: ask for fewer",
+                           limit, bytes_max);
+            break;
+        }
         value_batch_put(out, start, value);
     }
     bucket_scan_close(scan);
@@ -48,8 +54,8 @@ enum err_code limit_scan(struct api_call *call, struct err *err)
                        LIMIT_SCAN_ROWS_MAX);
     TRY(api_bucket_of(call, req->table_id, API_PARTITION(req), req->bucket_id, &bucket, err));
     bool has_key = bucket_has_key(bucket);
-    enum err_code code =
-        has_key ? scan_state(bucket, req->limit, &records, err) : scan_log(call, bucket, req->limit, &records, err);
+    enum err_code code = has_key ? scan_state(bucket, req->limit, call->api->config.fetch_bytes_max, &records, err)
+                                 : scan_log(call, bucket, req->limit, &records, err);
     bucket_unref(bucket);
     WIRE_SET(resp, is_log_table, !has_key);
     WIRE_SET(resp, records, wire_bytes_of(arena_dup(&call->arena, buf_view(&records))));

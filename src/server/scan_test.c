@@ -186,6 +186,64 @@ static void a_step_is_no_longer_than_the_option_says(void **state)
     scan_bed_stop(&bed);
 }
 
+/* One row of that id, with a name of so many bytes. */
+static void put_large(struct scan_bed *bed, int id, uint32_t len)
+{
+    struct kv_batch_builder builder;
+    struct buf out = {0}, row = {0};
+    uint8_t key[16] = {[8] = (uint8_t)id};
+    uint8_t start[] = {0, (uint8_t)id, (uint8_t)(len | 128), (uint8_t)(len >> 7 | 128), (uint8_t)(len >> 14)};
+    buf_put(&row, start, sizeof start);
+    memset(buf_extend(&row, len), 'x', len);
+    kv_batch_builder_init(&builder, 1);
+    MUST(kv_batch_builder_put(&builder, slice_of(key, sizeof key), buf_view(&row), &err));
+    kv_batch_builder_finish(&builder, -1, -1, &out);
+    kv_batch_builder_deinit(&builder);
+    struct wire_pb_put_kv_req_for_bucket bucket = {.records = wire_bytes_of(buf_view(&out))};
+    struct wire_put_kv_request put = {
+        .acks = -1, .table_id = bed->table_id, .timeout_ms = 10000, .buckets_req = &bucket, .buckets_req_count = 1};
+    struct wire_put_kv_response answer;
+    MUST(raw_call(&bed->raw, WIRE_PUT_KV, &put, &answer, &err));
+    assert_false(answer.buckets_resp[0].has_error_code);
+    buf_deinit(&out);
+    buf_deinit(&row);
+}
+
+static enum err_code limit_scan(struct scan_bed *bed, int32_t limit)
+{
+    struct wire_limit_scan_request request = {.table_id = bed->table_id, .limit = limit};
+    struct wire_limit_scan_response response;
+    return raw_call(&bed->raw, WIRE_LIMIT_SCAN, &request, &response, &err);
+}
+
+static enum err_code lookup_often(struct scan_bed *bed, size_t times)
+{
+    static const uint8_t key[16] = {[8] = 1};
+    struct slice keys[3];
+    for (size_t i = 0; i < times; i++)
+        keys[i] = slice_of(key, sizeof key);
+    struct wire_pb_lookup_req_for_bucket bucket = {.keys = keys, .keys_count = times};
+    struct wire_lookup_request request = {.table_id = bed->table_id, .buckets_req = &bucket, .buckets_req_count = 1};
+    struct wire_lookup_response response;
+    MUST(raw_call(&bed->raw, WIRE_LOOKUP, &request, &response, &err));
+    return response.buckets_resp[0].has_error_code ? err_from_wire(response.buckets_resp[0].error_code) : OK;
+}
+
+static void an_answer_is_no_larger_than_a_request_may_be(void **state)
+{
+    (void)state;
+    struct scan_bed bed;
+    scan_bed_start(&bed, "netty.server.max-request-size=64kb");
+    for (int id = 1; id <= 3; id++)
+        put_large(&bed, id, 30000);
+    MUST(limit_scan(&bed, 2));
+    MUST_FAIL(ERR_RECORD_TOO_LARGE_EXCEPTION, limit_scan(&bed, 3));
+    MUST(lookup_often(&bed, 2));
+    MUST_FAIL(ERR_RECORD_TOO_LARGE_EXCEPTION, lookup_often(&bed, 3));
+    scan_bed_stop(&bed);
+}
+
 TESTS("server.scan", TEST(a_scan_goes_on_by_its_id_until_all_rows_came),
       TEST(a_bucket_has_as_many_scans_as_the_option_says), TEST(a_server_has_as_many_scans_as_the_option_says),
-      TEST(a_scan_that_nobody_continues_is_ended), TEST(a_step_is_no_longer_than_the_option_says))
+      TEST(a_scan_that_nobody_continues_is_ended), TEST(a_step_is_no_longer_than_the_option_says),
+      TEST(an_answer_is_no_larger_than_a_request_may_be))
