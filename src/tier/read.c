@@ -93,6 +93,12 @@ static enum err_code take_changes(struct reading *reading, const struct client_b
     return fold_add(reading->fold, batch->bucket, &rows, err);
 }
 
+/* Their bucket is complete: what it holds in memory goes to the disk. */
+static enum err_code end_files(struct paimon_bucket *files, struct err *err)
+{
+    return files ? paimon_bucket_end(files, err) : OK;
+}
+
 static enum err_code write_changes(struct reading *reading, struct err *err)
 {
     struct round *round = reading->round;
@@ -106,8 +112,9 @@ static enum err_code write_changes(struct reading *reading, struct err *err)
             TRY(round_breathe(round, err));
         TRY(fold_next(reading->fold, &change, &have, err));
         if (!have)
-            return OK;
+            return end_files(files, err);
         if (change.change.fluss_bucket != bucket) {
+            TRY(end_files(files, err));
             bucket = change.change.fluss_bucket;
             TRY(bucket_files(round, bucket, &files, err));
         }
