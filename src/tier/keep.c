@@ -10,6 +10,8 @@
 #define REST_MS_MIN 2000                   /* quiet for two freshnesses, within these bounds, is at rest */
 #define REST_MS_MAX 60000                  /* ... */
 #define REST_BYTES_PER_S (8 << 20)         /* and quiet as long as rewriting it at this rate takes */
+#define BATCH_BUCKETS 256                  /* compacted together in one commit, at most, ... */
+#define BATCH_BYTES (256u << 20)           /* ... until they read so much: a conflict costs no more */
 #define EXPIRE_AT_ONCE 100                 /* snapshots that one look removes; then others have their turn */
 #define EXPIRE_SLACK 16                    /* more than the most before somebody looks */
 #define KEEP_SNAPSHOTS_MIN 10              /* as Paimon */
@@ -121,42 +123,68 @@ static enum err_code register_compaction(struct look *look, int64_t snapshot_id,
     return client_lake_commit(look->source.table, &commit, err);
 }
 
-static void tell_compacted(const struct look *look, uint64_t input_bytes, const struct paimon_committed *committed,
-                           int64_t begun_ns)
+/* Compactions of some buckets, committed together. */
+struct batch {
+    VEC(struct paimon_compaction *) list;
+    uint64_t input_bytes;
+    int64_t begun_ns;
+};
+
+static void tell_compacted(const struct look *look, const struct batch *batch, const struct paimon_committed *committed)
 {
     const struct client_path *path = &look->source.table->path;
     trace_info(look->tier->config.trace, "tier", "compacted", trace_slice("database", path->database),
                trace_slice("table", path->table), trace_i64("snapshot", committed->snapshot_id),
-               trace_u64("bytes_in", input_bytes), trace_u64("bytes_out", committed->bytes),
-               trace_i64("ms", (os_mono_ns(look->tier->config.os) - begun_ns) / NS_PER_MS));
+               trace_u64("buckets", batch->list.len), trace_u64("bytes_in", batch->input_bytes),
+               trace_u64("bytes_out", committed->bytes),
+               trace_i64("ms", (os_mono_ns(look->tier->config.os) - batch->begun_ns) / NS_PER_MS));
 }
 
-/* One bucket; *none: no bucket needs it. */
-static enum err_code compact_one(struct look *look, bool full, bool *none, struct err *err)
+/* Buckets, those that need it most first, until none does or the batch is large enough. */
+static enum err_code write_batch(struct look *look, bool full, struct batch *batch, struct err *err)
 {
-    enum err_code code;
+    struct paimon_compaction *compaction;
+    do {
+        struct paimon_compaction_options options = {.policy.full = full,
+                                                    .rounds_dir = slice_str(look->tier->rounds_dir),
+                                                    .cancel = &look->tier->stopping,
+                                                    .others = batch->list.ptr,
+                                                    .other_count = batch->list.len};
+        TRY(paimon_compaction_pick(look->source.lake, &options, &compaction, err));
+        if (!compaction)
+            return OK;
+        vec_push(&batch->list, compaction);
+        batch->input_bytes += paimon_compaction_input_bytes(compaction);
+        TRY(paimon_compaction_run(compaction, err));
+    } while (batch->list.len < BATCH_BUCKETS && batch->input_bytes < BATCH_BYTES);
+    return OK;
+}
+
+static enum err_code commit_batch(struct look *look, const struct batch *batch, struct err *err)
+{
     struct os *os = look->tier->config.os;
-    struct paimon_compaction_options options = {
-        .policy.full = full, .rounds_dir = slice_str(look->tier->rounds_dir), .cancel = &look->tier->stopping};
-    struct paimon_compaction *compaction = NULL;
     struct paimon_committed committed;
-    int64_t begun_ns = os_mono_ns(os);
-    uint64_t input_bytes = 0;
-    TRY_OR_FAIL(paimon_compaction_pick(look->source.lake, &options, &compaction, err));
-    *none = !compaction;
-    if (*none)
-        goto fail;
-    input_bytes = paimon_compaction_input_bytes(compaction);
-    TRY_OR_FAIL(paimon_compaction_run(compaction, err));
     os_step(os, "keep.written");
-    TRY_OR_FAIL(paimon_compaction_commit(compaction, &committed, err));
+    TRY(paimon_compactions_commit(batch->list.ptr, batch->list.len, &committed, err));
     os_step(os, "keep.committed");
-    TRY_OR_FAIL(register_compaction(look, committed.snapshot_id, err));
+    TRY(register_compaction(look, committed.snapshot_id, err));
     os_step(os, "keep.registered");
-    tell_compacted(look, input_bytes, &committed, begun_ns);
-fail:
-    paimon_compaction_destroy(compaction);
-    if (input_bytes > TIER_TRIM_BYTES)
+    tell_compacted(look, batch, &committed);
+    return OK;
+}
+
+/* *none: no bucket needs it. */
+static enum err_code compact_some(struct look *look, bool full, bool *none, struct err *err)
+{
+    struct batch batch = {.begun_ns = os_mono_ns(look->tier->config.os)};
+    enum err_code code = write_batch(look, full, &batch, err);
+    *none = batch.list.len == 0;
+    if (code == OK && !*none)
+        code = commit_batch(look, &batch, err);
+    for (size_t i = 0; i < batch.list.len; i++)
+        paimon_compaction_destroy(batch.list.ptr[i]);
+    vec_deinit(&batch.list);
+    if (batch.input_bytes > TIER_TRIM_BYTES)
         mem_trim();
     return code;
 }
@@ -164,7 +192,7 @@ fail:
 static enum err_code compact(struct look *look, bool full, struct err *err)
 {
     for (bool none = false; !none && !tier_stopping(look->tier);)
-        TRY(compact_one(look, full, &none, err));
+        TRY(compact_some(look, full, &none, err));
     return OK;
 }
 

@@ -96,6 +96,17 @@ static void take_inputs(struct paimon_compaction *c, const struct bucket_files *
     }
 }
 
+/* Another compaction that is not committed yet has this bucket. */
+static bool is_taken(const struct paimon_compaction *c, const struct entry *file)
+{
+    for (size_t i = 0; i < c->options.other_count; i++) {
+        const struct entry *theirs = c->options.others[i]->inputs[0];
+        if (theirs->bucket == file->bucket && slice_equal(theirs->partition, file->partition))
+            return true;
+    }
+    return false;
+}
+
 static void choose_bucket(struct paimon_compaction *c, struct entry **files, size_t count)
 {
     uint32_t most = 0;
@@ -103,6 +114,8 @@ static void choose_bucket(struct paimon_compaction *c, struct entry **files, siz
         for (to = from + 1; to < count && files[to]->bucket == files[from]->bucket &&
                             slice_equal(files[to]->partition, files[from]->partition);)
             to++;
+        if (is_taken(c, files[from]))
+            continue;
         struct bucket_files b = {files + from, to - from};
         struct choice choice = c->layout.key_count ? choose_keyed(c, &b) : choose_appended(c, &b);
         if (choice.count && choice.need > most) {
@@ -260,9 +273,6 @@ static void add_entry(struct commit *commit, const struct entry *entry, int kind
 
 static void gather(struct paimon_compaction *c, struct commit *commit)
 {
-    size_t most = c->input_count + c->upgraded.len + c->output.done.len;
-    commit->entries = ARENA_NEW_ARRAY(&c->arena, const struct entry *, most);
-    commit->kinds = ARENA_NEW_ARRAY(&c->arena, int, most);
     for (size_t i = 0; i < c->groups.len; i++)
         for (size_t k = 0; k < c->groups.ptr[i].count; k++)
             add_entry(commit, c->groups.ptr[i].files[k], ENTRY_DELETE);
@@ -276,28 +286,51 @@ static void gather(struct paimon_compaction *c, struct commit *commit)
     }
     for (size_t i = 0; i < c->output.done.len; i++)
         add_entry(commit, c->output.done.ptr[i], ENTRY_ADD);
-    commit->kept = c->kept.ptr;
-    commit->kept_count = c->kept.len;
+    for (size_t i = 0; i < c->kept.len; i++)
+        commit->kept[commit->kept_count++] = c->kept.ptr[i];
+}
+
+static void make_room(struct paimon_compaction *const *list, size_t count, struct commit *commit)
+{
+    size_t most = 0, kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        most += list[i]->input_count + list[i]->upgraded.len + list[i]->output.done.len;
+        kept += list[i]->kept.len;
+    }
+    commit->entries = ARENA_NEW_ARRAY(&list[0]->arena, const struct entry *, most);
+    commit->kinds = ARENA_NEW_ARRAY(&list[0]->arena, int, most);
+    commit->kept = ARENA_NEW_ARRAY(&list[0]->arena, const struct entry *, kept);
+}
+
+enum err_code paimon_compactions_commit(struct paimon_compaction *const *list, size_t count,
+                                        struct paimon_committed *committed, struct err *err)
+{
+    ASSERT(count);
+    struct commit commit = {.table = list[0]->table,
+                            .names = &list[0]->names,
+                            .kind = PAIMON_COMPACT,
+                            .user = PAIMON_TIERING_USER,
+                            .inherit = true,
+                            .base_id = list[0]->base_id};
+    make_room(list, count, &commit);
+    for (size_t i = 0; i < count; i++) {
+        ASSERT(list[i]->is_begun && !list[i]->is_over && list[i]->table == commit.table);
+        list[i]->is_over = true;
+        gather(list[i], &commit);
+    }
+    enum err_code code = paimon_commit_run(&commit, committed, err);
+    for (size_t i = 0; i < count; i++) {
+        list[i]->is_published = commit.published;
+        if (code == OK)
+            paimon_intent_remove(list[i]->table, list[i]->options.rounds_dir, list[i]->names.uuid);
+        list[i]->is_recorded_no_more |= code == OK;
+    }
+    return code;
 }
 
 enum err_code paimon_compaction_commit(struct paimon_compaction *c, struct paimon_committed *committed, struct err *err)
 {
-    struct commit commit = {.table = c->table,
-                            .names = &c->names,
-                            .kind = PAIMON_COMPACT,
-                            .user = PAIMON_TIERING_USER,
-                            .inherit = true,
-                            .base_id = c->base_id};
-    ASSERT(c->is_begun && !c->is_over);
-    c->is_over = true;
-    gather(c, &commit);
-    enum err_code code = paimon_commit_run(&commit, committed, err);
-    c->is_published = commit.published;
-    if (code == OK) {
-        paimon_intent_remove(c->table, c->options.rounds_dir, c->names.uuid);
-        c->is_recorded_no_more = true;
-    }
-    return code;
+    return paimon_compactions_commit(&c, 1, committed, err);
 }
 
 void paimon_compaction_destroy(struct paimon_compaction *c)

@@ -255,6 +255,9 @@ struct paimon_compaction_options {
     struct paimon_compaction_policy policy;
     struct slice rounds_dir; /* as in paimon_round_options */
     const unsigned *cancel;  /* read now and then, atomically: not 0 ends the run with SHUTTING_DOWN; or NULL */
+    /* Not committed yet: their buckets are left out. So many buckets can have one commit together. */
+    struct paimon_compaction *const *others;
+    size_t other_count;
 };
 
 /* Chooses the bucket that needs it most, by size-tiered rules (primary key: Paimon's universal compaction).
@@ -269,6 +272,9 @@ MUST_CHECK enum err_code paimon_compaction_run(struct paimon_compaction *compact
  * (so it carries the same V and must be registered like it). errors: LAKE_CONFLICT: an input is gone. */
 MUST_CHECK enum err_code paimon_compaction_commit(struct paimon_compaction *compaction,
                                                   struct paimon_committed *committed, struct err *err);
+/* The same for several of one table, each of another bucket: one snapshot. */
+MUST_CHECK enum err_code paimon_compactions_commit(struct paimon_compaction *const *list, size_t count,
+                                                   struct paimon_committed *committed, struct err *err);
 void paimon_compaction_destroy(struct paimon_compaction *compaction); /* as paimon_round_destroy() */
 
 /* ---- expiry ---- */

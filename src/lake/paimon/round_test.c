@@ -206,6 +206,42 @@ static void compactions_and_rounds_pass_each_other(void **state)
     arena_deinit(&arena);
 }
 
+/* Each bucket is compacted by itself; one snapshot holds them all. */
+static void many_buckets_are_compacted_in_one_commit(void **state)
+{
+    (void)state;
+    struct paimon_bed bed;
+    struct paimon_table *table;
+    struct paimon_compaction *list[8];
+    struct paimon_committed committed;
+    size_t count = 0;
+    int64_t id;
+    paimon_bed_init(&bed, 5, true, 3);
+    MUST(bed_create(&bed, &err));
+    bed_open(&bed, &table);
+    MUST(bed_round(&bed, table, 0, 30, &id, &err));
+    MUST(bed_round(&bed, table, 5, 32, &id, &err));
+    for (;; count++) {
+        struct paimon_compaction_options options = {
+            .policy = {.full = true}, .rounds_dir = SLICE(BED_ROUNDS), .others = list, .other_count = count};
+        MUST(paimon_compaction_pick(table, &options, &list[count], &err));
+        if (!list[count])
+            break;
+        MUST(paimon_compaction_run(list[count], &err));
+    }
+    assert_int_equal(count, 3);
+    MUST(paimon_compactions_commit(list, count, &committed, &err));
+    assert_int_equal(committed.snapshot_id, id + 1);
+    for (size_t i = 0; i < count; i++)
+        paimon_compaction_destroy(list[i]);
+    bed_assert_rows(&bed, table, committed.snapshot_id, &bed.rows);
+    assert_nothing_dangles(&bed, table);
+    MUST(compact(table, true, &id, &err));
+    assert_int_equal(id, 0);
+    paimon_table_close(table);
+    paimon_bed_deinit(&bed);
+}
+
 static void a_compaction_whose_files_are_gone_is_a_conflict(void **state)
 {
     (void)state;
@@ -531,8 +567,9 @@ static void a_full_disk_fails_the_round_and_takes_it_back(void **state)
 
 TESTS("paimon.round", TEST(rounds_follow_each_other),
       TEST(a_round_that_another_overtook_is_a_conflict_and_leaves_nothing),
-      TEST(compactions_and_rounds_pass_each_other), TEST(a_compaction_whose_files_are_gone_is_a_conflict),
-      TEST(a_round_can_be_taken_back), TEST(partitions_have_directories_and_sequences_of_their_own),
+      TEST(compactions_and_rounds_pass_each_other), TEST(many_buckets_are_compacted_in_one_commit),
+      TEST(a_compaction_whose_files_are_gone_is_a_conflict), TEST(a_round_can_be_taken_back),
+      TEST(partitions_have_directories_and_sequences_of_their_own),
       TEST(snapshots_go_by_age_and_number_and_stay_when_named), TEST(refuses_what_does_not_belong_to_the_table),
       TEST(a_kill_at_any_step_leaves_a_whole_snapshot_and_nothing_else), TEST(a_power_cut_at_any_step_too),
       TEST(a_failed_sync_fails_the_round_or_comes_after_it), TEST(a_full_disk_fails_the_round_and_takes_it_back))
