@@ -50,6 +50,10 @@ struct api_config {
      * errors: LAKE_TABLE_ALREADY_EXIST, LAKE. */
     enum err_code (*lake_create)(void *arg, struct slice database, struct slice name,
                                  const struct table_descriptor *table, struct err *err);
+    /* Brings the lake table to the altered table's shape, or makes it where the lake was just enabled: one that is
+     * there already is taken, with or without rows, if it fits (blocks). */
+    enum err_code (*lake_alter)(void *arg, struct slice database, struct slice name,
+                                const struct table_descriptor *table, bool just_enabled, struct err *err);
     /* Entries datalake.<format>.* of the server's options: shown to clients of lake-enabled tables. */
     const struct properties *lake_options;
     void *lake_arg;

@@ -31,6 +31,7 @@ extern const struct api_served api_served[];
 
 struct api {
     struct api_config config;
+    struct os_mutex ddl; /* one CREATE, ALTER or DROP at a time: each is several steps in lake, metadata and buckets */
     struct api_meter *meters;        /* one for each of api_served */
     struct os_mutex partition_mutex; /* one partition at a time is made or dropped; before all other locks */
     int64_t partition_missing_ns;    /* atomic: when the trace was last told of one */
@@ -157,6 +158,10 @@ MUST_CHECK enum err_code authenticate_check(struct net_conn *conn, int16_t key, 
 
 /* The descriptor as clients see it; for a lake-enabled table with the catalog's options. In the call's arena. */
 struct slice api_table_json(struct api_call *call, const struct table_info *table);
+/* A table whose lake was just enabled enters the schedule with what its lake holds; or its freshness may have changed.
+ * The handle of its buckets is the caller's. */
+struct tiering_part *api_tiering_start(struct api *api, const struct table_info *table);
+struct tiering_part *api_tiering_freshen(struct api *api, const struct table_info *table);
 /* The data of a table that the metadata has dropped: schedule, buckets, files (blocks). */
 void api_table_remove(struct api *api, int64_t table_id);
 /* Makes a partition with its buckets, or finds it there (blocks). errors: as meta_partition_create, bucket_open. */

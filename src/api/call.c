@@ -180,6 +180,7 @@ void api_create(const struct api_config *config, struct api **out)
     struct api *api = mem_zalloc(sizeof *api);
     api->config = *config;
     os_mutex_init(&api->mutex, config->os);
+    os_mutex_init(&api->ddl, config->os);
     os_mutex_init(&api->partition_mutex, config->os);
     api_meters_create(api);
     *out = api;
@@ -193,6 +194,7 @@ void api_destroy(struct api *api)
     api_meters_destroy(api);
     os_mutex_deinit(&api->partition_mutex);
     os_mutex_deinit(&api->mutex);
+    os_mutex_deinit(&api->ddl);
     mem_free(api);
 }
 

@@ -44,7 +44,7 @@ static enum err_code buckets_make(struct creation *c, struct err *err)
     return code;
 }
 
-enum err_code create_table(struct api_call *call, struct err *err)
+static enum err_code create(struct api_call *call, struct err *err)
 {
     const struct wire_create_table_request *req = call->request;
     struct creation c = {
@@ -62,5 +62,13 @@ enum err_code create_table(struct api_call *call, struct err *err)
     TRY(code);
     code = buckets_make(&c, err);
     table_unref(c.table);
+    return code;
+}
+
+enum err_code create_table(struct api_call *call, struct err *err)
+{
+    os_mutex_lock(&call->api->ddl);
+    enum err_code code = create(call, err);
+    os_mutex_unlock(&call->api->ddl);
     return code;
 }

@@ -16,10 +16,12 @@ void api_table_remove(struct api *api, int64_t table_id)
 enum err_code drop_table(struct api_call *call, struct err *err)
 {
     const struct wire_drop_table_request *req = call->request;
-    int64_t table_id;
-    TRY(meta_table_drop(call->api->config.meta, req->table_path.database_name, req->table_path.table_name,
-                        req->ignore_if_not_exists, &table_id, err));
-    if (table_id >= 0)
+    int64_t table_id = -1;
+    os_mutex_lock(&call->api->ddl);
+    enum err_code code = meta_table_drop(call->api->config.meta, req->table_path.database_name,
+                                         req->table_path.table_name, req->ignore_if_not_exists, &table_id, err);
+    if (code == OK && table_id >= 0)
         api_table_remove(call->api, table_id);
-    return OK;
+    os_mutex_unlock(&call->api->ddl);
+    return code;
 }

@@ -24,15 +24,18 @@ struct slice api_table_json(struct api_call *call, const struct table_info *tabl
 
 /* ---- buckets and schedule ---- */
 
+static int64_t freshness_of(const struct api *api, const struct table_info *table)
+{
+    int64_t own = table->settings.lake_freshness_ms;
+    return own >= 0 ? own : api->config.freshness_ms_default;
+}
+
 static struct tiering_table *tiering_enter(struct api *api, const struct table_info *table)
 {
-    int64_t freshness_ms = table->settings.lake_freshness_ms;
     if (!table->settings.lake_enabled)
         return NULL;
-    if (freshness_ms < 0)
-        freshness_ms = api->config.freshness_ms_default;
     return tiering_add(api->config.tiering, table->table_id, table->database, table->name,
-                       table->descriptor->bucket_count, freshness_ms);
+                       table->descriptor->bucket_count, freshness_of(api, table));
 }
 
 /* The partitions enter the schedule all before the lake's offsets, and these before the log's. */
@@ -90,6 +93,24 @@ static enum err_code lake_check(struct api *api, const struct table_info *table,
     }
     arena_deinit(&arena);
     return code;
+}
+
+struct tiering_part *api_tiering_start(struct api *api, const struct table_info *table)
+{
+    struct tiering_table *tiering = tiering_enter(api, table);
+    tiering_tell(api, table, tiering, NULL, 0);
+    struct tiering_part *part = tiering_part_find(tiering, -1);
+    tiering_table_unref(tiering);
+    return part;
+}
+
+struct tiering_part *api_tiering_freshen(struct api *api, const struct table_info *table)
+{
+    struct tiering_table *tiering = tiering_find(api->config.tiering, table->table_id);
+    tiering_set_freshness(api->config.tiering, table->table_id, freshness_of(api, table));
+    struct tiering_part *part = tiering ? tiering_part_find(tiering, -1) : NULL;
+    tiering_table_unref(tiering);
+    return part;
 }
 
 enum err_code api_table_open(struct api *api, const struct table_info *table, struct err *err)

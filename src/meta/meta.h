@@ -119,6 +119,12 @@ MUST_CHECK enum err_code meta_table_check_new(struct meta *meta, struct slice da
 MUST_CHECK enum err_code meta_table_create(struct meta *meta, struct slice database, struct slice name,
                                            const struct table_descriptor *descriptor, const struct table_info **table,
                                            struct err *err);
+/* A new version of the table with another description; schemas, id and path stay (blocks). descriptor: after
+ * validation, with the table's own schema. The handle is the caller's; older ones stay as they are.
+ * errors   TABLE_NOT_EXIST; INVALID_TABLE_EXCEPTION as meta_table_create. */
+MUST_CHECK enum err_code meta_table_alter(struct meta *meta, int64_t table_id,
+                                          const struct table_descriptor *descriptor, const struct table_info **table,
+                                          struct err *err);
 /* Takes it out; its id becomes a pending delete (blocks). dropped_id: -1 where it was not there and that is ignored.
  * errors   TABLE_NOT_EXIST. */
 MUST_CHECK enum err_code meta_table_drop(struct meta *meta, struct slice database, struct slice name,

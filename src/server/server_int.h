@@ -70,6 +70,9 @@ MUST_CHECK enum err_code server_lake_open(struct server *server, struct err *err
 /* lake_create of struct api_config. */
 MUST_CHECK enum err_code server_lake_create(void *arg, struct slice database, struct slice name,
                                             const struct table_descriptor *table, struct err *err);
+/* lake_alter of struct api_config. */
+MUST_CHECK enum err_code server_lake_alter(void *arg, struct slice database, struct slice name,
+                                           const struct table_descriptor *table, bool just_enabled, struct err *err);
 
 /* ---- server_tick.c ---- */
 

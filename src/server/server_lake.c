@@ -29,18 +29,34 @@ enum err_code server_lake_open(struct server *server, struct err *err)
     return paimon_warehouse(options, CATALOG, &server->warehouse, err);
 }
 
+/* A directory that refuses has a remedy of its own. */
+static enum err_code refusal(enum err_code code, const struct err *why, struct err *err)
+{
+    if (code == ERR_IO)
+        return err_set(err, ERR_LAKE_DIR, "%.*s; %s", 160, why->text, err_remedy(ERR_LAKE_DIR));
+    if (code != OK && err)
+        *err = *why;
+    return code;
+}
+
 enum err_code server_lake_create(void *arg, struct slice database, struct slice name,
                                  const struct table_descriptor *table, struct err *err)
 {
     struct server *server = arg;
     struct paimon_place place = {server->warehouse, database, name};
     struct err why = {0};
-    enum err_code code = paimon_table_create(server->os, &place, table, PAIMON_MUST_BE_EMPTY, &why);
-    if (code == ERR_IO)
-        return err_set(err, ERR_LAKE_DIR, "%.*s; %s", 160, why.text, err_remedy(ERR_LAKE_DIR));
-    if (code != OK && err)
-        *err = why;
-    return code;
+    return refusal(paimon_table_create(server->os, &place, table, PAIMON_MUST_BE_EMPTY, &why), &why, err);
+}
+
+enum err_code server_lake_alter(void *arg, struct slice database, struct slice name,
+                                const struct table_descriptor *table, bool just_enabled, struct err *err)
+{
+    struct server *server = arg;
+    struct paimon_place place = {server->warehouse, database, name};
+    struct err why = {0};
+    enum err_code code = just_enabled ? paimon_table_create(server->os, &place, table, PAIMON_MAY_HOLD_ROWS, &why)
+                                      : paimon_table_alter(server->os, &place, table, &why);
+    return refusal(code, &why, err);
 }
 
 enum err_code server_connect(void *arg, struct os_socket **out, struct err *err)

@@ -120,6 +120,7 @@ static void api_make(struct server *server)
         .server_id = (int32_t)conf_i64(server->conf, CONF_TABLET_SERVER_ID),
         .fetch_bytes_max = (size_t)conf_bytes(server->conf, CONF_MAX_REQUEST_SIZE),
         .lake_create = conf_is(server->conf, CONF_DATALAKE_FORMAT, "paimon") ? server_lake_create : NULL,
+        .lake_alter = conf_is(server->conf, CONF_DATALAKE_FORMAT, "paimon") ? server_lake_alter : NULL,
         .scans = scan_limits_of(server->conf),
         .lake_options = &server->lake_options,
         .lake_arg = server,
