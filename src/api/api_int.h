@@ -162,6 +162,12 @@ struct slice api_table_json(struct api_call *call, const struct table_info *tabl
  * The handle of its buckets is the caller's. */
 struct tiering_part *api_tiering_start(struct api *api, const struct table_info *table);
 struct tiering_part *api_tiering_freshen(struct api *api, const struct table_info *table);
+/* errors: TABLE_NOT_EXIST, NON_PRIMARY_KEY_TABLE_EXCEPTION. */
+MUST_CHECK enum err_code api_kv_table_check(struct api_call *call, int64_t table_id, struct err *err);
+/* The table is there, and the partition one of it; -1: none is asked for. errors: TABLE_NOT_EXIST,
+ * PARTITION_NOT_EXISTS. */
+MUST_CHECK enum err_code api_table_part_check(struct api_call *call, int64_t table_id, int64_t partition_id,
+                                              struct err *err);
 /* The data of a table that the metadata has dropped: schedule, buckets, files (blocks). */
 void api_table_remove(struct api *api, int64_t table_id);
 /* Makes a partition with its buckets, or finds it there (blocks). errors: as meta_partition_create, bucket_open. */
