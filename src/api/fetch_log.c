@@ -47,24 +47,21 @@ static enum err_code bucket_read(struct pass *pass, struct bucket *bucket,
                                  const struct fetch_projection *projection,
                                  struct wire_pb_fetch_log_resp_for_bucket *answer, struct err *err)
 {
-    struct bucket_range range;
-    struct wire_bytes records = {0};
-    size_t bytes = 0;
-    size_t most = MIN((size_t)MAX(req->max_fetch_bytes, 0), pass->bytes_left);
-    TRY(bucket_fetch(bucket, req->fetch_offset, most, pass->bytes == 0, &range, err));
-    if (range.view.length > 0)
-        TRY(fetch_records(pass->call, &range.view, projection, &records, &bytes, err));
-    else
-        log_view_release(&range.view);
-    WIRE_SET(answer, high_watermark, range.high_watermark);
-    WIRE_SET(answer, log_start_offset, range.start_offset);
+    struct fetch_part part;
+    const struct fetch_wanted wanted = {.offset = req->fetch_offset,
+                                        .bytes_max = MIN((size_t)MAX(req->max_fetch_bytes, 0), pass->bytes_left),
+                                        .force_one = pass->bytes == 0,
+                                        .projection = projection};
+    TRY(fetch_part_read(pass->call, bucket, &wanted, &part, err));
+    WIRE_SET(answer, high_watermark, part.high_watermark);
+    WIRE_SET(answer, log_start_offset, part.start_offset);
     /* Present also when empty: the Java scanner reads it without asking. */
-    WIRE_SET(answer, records, records);
-    metric_add(bucket_metrics(bucket)->bytes_out, (int64_t)bytes);
-    pass->bytes += bytes;
-    pass->bytes_left -= MIN(bytes, pass->bytes_left);
+    WIRE_SET(answer, records, part.records);
+    metric_add(bucket_metrics(bucket)->bytes_out, (int64_t)part.bytes);
+    pass->bytes += part.bytes;
+    pass->bytes_left -= MIN(part.bytes, pass->bytes_left);
     fetch_state_note(pass->call->conn, bucket_table_id(bucket), bucket_partition_id(bucket), req->bucket_id,
-                     bytes > 0 && range.next_offset < range.high_watermark, pass->now_ns);
+                     part.bytes > 0 && part.next_offset < part.high_watermark, pass->now_ns);
     return OK;
 }
 

@@ -25,10 +25,26 @@ MUST_CHECK enum err_code fetch_projection_read(struct api_call *call, const stru
                                                struct fetch_projection *projection, struct err *err);
 void fetch_projection_drop(struct fetch_projection *projection);
 
-/* The view's batches as pieces of an answer; projection may be NULL. The view is taken. bytes: what was gathered. */
-MUST_CHECK enum err_code fetch_records(struct api_call *call, struct log_view *view,
-                                       const struct fetch_projection *projection, struct wire_bytes *records,
-                                       size_t *bytes, struct err *err);
+/* What a fetch wants of one bucket. */
+struct fetch_wanted {
+    int64_t offset; /* -2: earliest */
+    size_t bytes_max;
+    bool force_one;                            /* the first batch however large it is */
+    const struct fetch_projection *projection; /* NULL: all columns */
+};
+
+struct fetch_part {
+    struct wire_bytes records;
+    size_t bytes;        /* of them */
+    int64_t next_offset; /* behind them */
+    int64_t high_watermark;
+    int64_t start_offset;
+};
+
+/* Whole batches from the one that holds the offset on. On failure there is nothing to release.
+ * errors: as bucket_fetch; SCHEMA_NOT_EXIST, INVALID_COLUMN_PROJECTION. */
+MUST_CHECK enum err_code fetch_part_read(struct api_call *call, struct bucket *bucket,
+                                         const struct fetch_wanted *wanted, struct fetch_part *part, struct err *err);
 
 /* ---- what is remembered of a connection: fetch_state.c ---- */
 

@@ -1,8 +1,11 @@
-/* One bucket's part of a fetch: a range of its log, whole or some columns of it, as pieces of the answer. */
+/* One bucket's part of a fetch: ranges of its log, whole or some columns of it, as pieces of the answer. Fluss reads no
+ * further than the segment it begins in; here small segments cost no round trips. */
 #include "api/fetch_log_int.h"
 
 /* Ranges up to this size are read and copied: cheaper than a system call of their own. */
 #define READ_BYTES_MAX (16u << 10)
+/* Of one bucket's log in one answer, so in as many segments at most: each may be held open until the answer is sent. */
+#define FETCH_RANGES_MAX 64
 /* First bytes of a batch that are read in the hope that header and metadata are in them. */
 #define HEAD_BYTES_GUESS 4096
 
@@ -34,6 +37,15 @@ static uint8_t *gather_room(struct gather *g, size_t len)
     uint8_t *room = mem_alloc(len);
     vec_push(&g->pieces, ((struct wire_piece){.ptr = room, .len = len, .release = mem_free, .owner = room}));
     return room;
+}
+
+/* Drops what came behind the first pieces. */
+static void gather_back(struct gather *g, size_t piece_count, size_t bytes)
+{
+    struct wire_bytes dropped = {.pieces = g->pieces.ptr + piece_count, .piece_count = g->pieces.len - piece_count};
+    wire_bytes_release(&dropped);
+    g->pieces.len = piece_count;
+    g->bytes = bytes;
 }
 
 static void gather_memory(struct gather *g, struct slice bytes)
@@ -121,21 +133,69 @@ static enum err_code gather_projected(struct gather *g, const struct fetch_proje
     return OK;
 }
 
-enum err_code fetch_records(struct api_call *call, struct log_view *view, const struct fetch_projection *projection,
-                            struct wire_bytes *records, size_t *bytes, struct err *err)
+/* The view is taken. */
+static enum err_code gather_view(struct gather *g, struct log_view *view, const struct fetch_projection *projection,
+                                 struct err *err)
 {
-    struct gather g = {.call = call, .held = mem_alloc(sizeof *g.held)};
-    *g.held = (struct held_view){.view = *view, .users = 1};
+    g->held = mem_alloc(sizeof *g->held);
+    *g->held = (struct held_view){.view = *view, .users = 1};
     enum err_code code =
-        projection ? gather_projected(&g, projection, err) : gather_file(&g, view->position, view->length, err);
-    *records = (struct wire_bytes){.piece_count = g.pieces.len};
-    records->pieces = arena_array(&call->arena, g.pieces.len, sizeof *records->pieces);
-    if (g.pieces.len)
-        memcpy(records->pieces, g.pieces.ptr, g.pieces.len * sizeof *records->pieces);
-    *bytes = g.bytes;
-    vec_deinit(&g.pieces);
-    view_release(g.held);
+        projection ? gather_projected(g, projection, err) : gather_file(g, view->position, view->length, err);
+    view_release(g->held);
+    return code;
+}
+
+/* The next range of the bucket, from part->next_offset on. *more: there may be another one that fits. */
+static enum err_code gather_next(struct gather *g, struct bucket *bucket, const struct fetch_wanted *wanted,
+                                 struct fetch_part *part, bool *more, struct err *err)
+{
+    struct bucket_range range;
+    size_t left = wanted->bytes_max - MIN(wanted->bytes_max, g->bytes);
+    *more = false;
+    TRY(bucket_fetch(bucket, part->next_offset, left, wanted->force_one && g->bytes == 0, &range, err));
+    part->high_watermark = range.high_watermark;
+    part->start_offset = range.start_offset;
+    part->next_offset = range.next_offset;
+    if (range.view.length == 0) {
+        log_view_release(&range.view);
+        return OK;
+    }
+    bool in_part = !log_view_is_whole(&range.view);
+    TRY(gather_view(g, &range.view, wanted->projection, err));
+    *more =
+        part->next_offset < part->high_watermark && g->bytes < wanted->bytes_max && (wanted->projection || !in_part);
+    return OK;
+}
+
+static void records_take(struct gather *g, struct wire_bytes *records)
+{
+    *records = (struct wire_bytes){.piece_count = g->pieces.len};
+    records->pieces = arena_array(&g->call->arena, g->pieces.len, sizeof *records->pieces);
+    if (g->pieces.len)
+        memcpy(records->pieces, g->pieces.ptr, g->pieces.len * sizeof *records->pieces);
+    vec_deinit(&g->pieces);
+}
+
+enum err_code fetch_part_read(struct api_call *call, struct bucket *bucket, const struct fetch_wanted *wanted,
+                              struct fetch_part *part, struct err *err)
+{
+    struct gather g = {.call = call};
+    *part = (struct fetch_part){.next_offset = wanted->offset};
+    bool more;
+    enum err_code code = gather_next(&g, bucket, wanted, part, &more, err);
+    /* What fails further on is told to the fetch that begins there. */
+    for (unsigned i = 1; code == OK && more && i < FETCH_RANGES_MAX; i++) {
+        struct fetch_part before = *part;
+        size_t piece_count = g.pieces.len, bytes = g.bytes;
+        if (gather_next(&g, bucket, wanted, part, &more, NULL) == OK)
+            continue;
+        gather_back(&g, piece_count, bytes);
+        *part = before;
+        more = false;
+    }
+    records_take(&g, &part->records);
+    part->bytes = g.bytes;
     if (code != OK)
-        wire_bytes_release(records);
+        wire_bytes_release(&part->records);
     return code;
 }

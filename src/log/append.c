@@ -89,7 +89,7 @@ static enum err_code clean_tail(struct log *log, struct err *err)
     struct log_segment *active = log_active(log);
     if (!log->tail_dirty)
         return OK;
-    TRY(os_file_truncate(active->file, active->size, err));
+    TRY(os_file_truncate(active->file->file, active->size, err));
     active->allocated = active->size;
     log->tail_dirty = false;
     return OK;
@@ -129,7 +129,7 @@ static enum err_code write_batches(struct log *log, const struct append *append,
     struct log_segment *active = log_active(log);
     TRY(log_segment_reserve(active, active->size + append->bytes, log->options.segment_bytes, err));
     stamp(log, append);
-    enum err_code code = os_file_writev(active->file, active->size, log->pieces.ptr, log->pieces.len, err);
+    enum err_code code = os_file_writev(active->file->file, active->size, log->pieces.ptr, log->pieces.len, err);
     if (code == OK)
         return OK;
     log->tail_dirty = true;
@@ -152,6 +152,7 @@ static void note_batches(struct log *log, const struct append *append)
         log->end_offset = active->next_offset;
     }
     log->max_timestamp_ms = append->timestamp_ms;
+    log->bytes += append->bytes;
     log->unchecked_bytes += append->bytes;
 }
 

@@ -5,6 +5,8 @@
  * before it, so a crash between any two of them leaves what the recovery understands. */
 #include "log/log_int.h"
 
+enum { UNLISTED_MIN = 16, UNLISTED_MAX = 1000 };
+
 struct part {
     struct log_segment *segment; /* counted */
     bool syncs;                  /* has bytes that are not durable */
@@ -25,6 +27,7 @@ struct log_flush {
     struct buf checkpoint; /* empty: none this time */
     int64_t end_offset;
     uint64_t unchecked_bytes;
+    size_t unlisted_count;
     int64_t checkpointed_base; /* of the last segment in the checkpoint on disk */
     int64_t active_base;       /* the same in the new one */
     bool checkpointed;
@@ -80,9 +83,20 @@ static char *text_dup(const char *text)
     return memcpy(mem_alloc(size), text, size);
 }
 
+/* A checkpoint lists all segments, so it comes more rarely the more there are: of segments of one small batch each, one
+ * at every roll would write more and more. A start after a crash reads what is not listed. The first comes early: on a
+ * full disk segments can only go that some checkpoint lists. */
+static bool unlisted_are_many(const struct log *log)
+{
+    if (log->unlisted_count && log->checkpointed_base == 0)
+        return true;
+    return log->unlisted_count > MIN(UNLISTED_MIN + log->segments.len / 8, UNLISTED_MAX);
+}
+
 static struct log_flush *begin(struct log *log, bool closing)
 {
-    bool due = closing || log->checkpoint_due || log->unchecked_bytes >= log->options.checkpoint_bytes;
+    bool due = closing || log->checkpoint_due || log->unchecked_bytes >= log->options.checkpoint_bytes ||
+               unlisted_are_many(log);
     if (log->failed || log->flushing || (!due && log->durable_offset == log->end_offset))
         return NULL;
     struct log_flush *flush = mem_zalloc(sizeof *flush);
@@ -91,6 +105,7 @@ static struct log_flush *begin(struct log *log, bool closing)
     flush->checkpoint_path = text_dup(log->checkpoint_path);
     flush->end_offset = log->end_offset;
     flush->unchecked_bytes = log->unchecked_bytes;
+    flush->unlisted_count = log->unlisted_count;
     add_parts(flush, log, due, closing);
     if (due) {
         encode_checkpoint(flush, log);
@@ -116,9 +131,9 @@ static enum err_code sync_parts(struct log_flush *flush, struct err *err)
     for (size_t i = 0; i < flush->parts.len; i++) {
         struct part *part = &flush->parts.ptr[i];
         if (part->cuts)
-            TRY(os_file_truncate(part->segment->file, part->size, err));
+            TRY(os_file_truncate(part->segment->file->file, part->size, err));
         if (part->syncs)
-            TRY(os_file_sync(part->segment->file, err));
+            TRY(os_file_sync(part->segment->file->file, err));
         names |= part->names;
     }
     return names ? os_dir_sync(flush->os, flush->dir, err) : OK;
@@ -184,10 +199,8 @@ static void mark_part(struct log_segment *segment, const struct part *part, bool
         segment->durable_size = part->size;
     }
     segment->named = true;
-    if (part->cuts) {
-        segment->synced = true;
-        segment->allocated = segment->size;
-    }
+    if (part->cuts)
+        log_segment_settle(segment);
     if (checkpointed)
         segment->index.persisted = part->index_from + (uint32_t)part->entries.len;
 }
@@ -239,8 +252,10 @@ enum err_code log_flush_end(struct log *log, struct log_flush *flush, struct err
         log->durable_offset = flush->end_offset;
         if (flush->checkpointed)
             log->checkpointed_base = flush->active_base;
-        if (flush->checkpoint.len)
+        if (flush->checkpoint.len) {
             log->unchecked_bytes -= flush->unchecked_bytes;
+            log->unlisted_count -= flush->unlisted_count;
+        }
     } else {
         log->failed = true;
         code = err_set(err, ERR_FAILED_STORAGE, "%s", flush->err.text);

@@ -120,7 +120,7 @@ enum err_code log_roll(struct log *log, struct err *err)
         return code;
     }
     if (log->segments.len)
-        log->checkpoint_due = true;
+        log->unlisted_count++;
     vec_push(&log->segments, segment);
     return OK;
 }
@@ -147,10 +147,7 @@ int64_t log_max_timestamp_ms(const struct log *log)
 
 uint64_t log_bytes(const struct log *log)
 {
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < log->segments.len; i++)
-        bytes += log->segments.ptr[i]->size;
-    return bytes;
+    return log->bytes;
 }
 
 size_t log_segment_count(const struct log *log)
@@ -166,11 +163,14 @@ bool log_failed(const struct log *log)
 void log_trim(struct log *log, int64_t offset)
 {
     ASSERT(offset <= log->durable_offset);
-    while (log->segments.len > 1 && log->segments.ptr[0]->next_offset <= offset) {
-        vec_push(&log->trimmed, log->segments.ptr[0]);
-        vec_remove(&log->segments, 0);
-        log->checkpoint_due = true;
+    size_t count = 0;
+    for (; count + 1 < log->segments.len && log->segments.ptr[count]->next_offset <= offset; count++) {
+        vec_push(&log->trimmed, log->segments.ptr[count]);
+        log->bytes -= log->segments.ptr[count]->size;
     }
+    memmove(log->segments.ptr, log->segments.ptr + count, (log->segments.len - count) * sizeof *log->segments.ptr);
+    log->segments.len -= count;
+    log->checkpoint_due |= count > 0;
     log_check(log);
 }
 

@@ -17,6 +17,7 @@
 
 struct log;
 struct log_segment;
+struct log_file;
 
 /* Batches in one append; a `records` field with more is refused with ERR_LIMIT. */
 #define LOG_APPEND_BATCHES_MAX 256
@@ -120,12 +121,12 @@ MUST_CHECK enum err_code log_flush(struct log *log, struct err *err);
 /* A range of whole batches in one segment. Counts its segment: the bytes stay readable whatever happens to the log. */
 struct log_view {
     struct log_segment *segment; /* NULL: an empty view, of a reader that is at the limit */
-    struct os_file *file;
-    uint64_t position;   /* of the first batch in the file; after log_view_locate */
-    uint64_t length;     /* bytes; 0 when not even one batch fits */
-    int64_t base_offset; /* of the first batch, which may begin before the offset asked for */
-    int64_t next_offset; /* behind the last batch */
-    /* private: what locate starts from; positions are UINT64_MAX when not known */
+    struct os_file *file;        /* open as long as the view is held */
+    uint64_t position;           /* of the first batch in the file; after log_view_locate */
+    uint64_t length;             /* bytes; 0 when not even one batch fits */
+    int64_t base_offset;         /* of the first batch, which may begin before the offset asked for */
+    int64_t next_offset;         /* behind the last batch */
+    struct log_file *held;       /* private, as is what locate starts from; positions are UINT64_MAX when not known */
     int64_t seek_offset, seek_timestamp_ms, limit_offset;
     uint64_t bytes_max, from_position, jump_position, limit_position;
 };
@@ -142,6 +143,11 @@ MUST_CHECK enum err_code log_view_at_time(struct log *log, int64_t timestamp_ms,
 /* Without the lock, once: finds the bytes (blocks when the page cache does not have them). Whole batches; with
  * at_least_one the first is given however large it is. errors  CORRUPT, IO. */
 MUST_CHECK enum err_code log_view_locate(struct log_view *view, bool at_least_one, struct err *err);
+/* After locate: there is no more of its segment below the limit; what follows is in the next one. */
+static inline bool log_view_is_whole(const struct log_view *view)
+{
+    return view->next_offset >= view->limit_offset;
+}
 /* Appends the view's bytes to out (blocks likewise). */
 struct buf;
 MUST_CHECK enum err_code log_view_read(const struct log_view *view, struct buf *out, struct err *err);

@@ -52,12 +52,19 @@ struct log_index {
 
 /* ---- segments ---- */
 
+/* An open file of a segment, shared by the segment and the views of it. */
+struct log_file {
+    atomic_uint refs;
+    struct os_file *file;
+};
+
 struct log_segment {
     atomic_uint refs;
     struct os *os;
     char *log_path;
     char *index_path;
-    struct os_file *file; /* NULL: not opened yet; set under the lock, once */
+    struct log_file *file; /* while there is something to write: the active segment's, and those not synced yet. Of the
+                              others only views hold one, so that segments cost no descriptors. Under the lock. */
     int64_t base_offset;
     int64_t next_offset;
     uint64_t size;            /* of whole batches; the file may go on with zeros */
@@ -74,6 +81,11 @@ struct log_segment *log_segment_create(struct os *os, const char *dir, int64_t b
 struct log_segment *log_segment_ref(struct log_segment *segment);
 void log_segment_unref(struct log_segment *segment);
 MUST_CHECK enum err_code log_segment_open(struct log_segment *segment, unsigned flags, struct err *err);
+/* The segment's file, or one opened for the caller, who lets it go; blocks for the second. */
+MUST_CHECK enum err_code log_segment_borrow(const struct log_segment *segment, struct log_file **file, struct err *err);
+void log_file_unref(struct log_file *file); /* NULL is fine */
+/* All that was written is on the disk, and nothing more will be. */
+void log_segment_settle(struct log_segment *segment);
 /* Takes a batch at position into account: index, offsets, greatest time. */
 void log_segment_note(struct log_segment *segment, const struct log_head *batch, uint64_t position,
                       uint32_t index_interval_bytes);
@@ -167,9 +179,11 @@ struct log {
     int64_t durable_offset;
     int64_t end_offset;
     int64_t max_timestamp_ms;
+    uint64_t bytes;            /* of all segments */
     uint64_t unchecked_bytes;  /* appended since the last checkpoint */
+    size_t unlisted_count;     /* segments begun since then */
     int64_t checkpointed_base; /* of the last segment that the checkpoint on disk lists; 0: none is there */
-    bool checkpoint_due;       /* at the next flush: segments were sealed, trimmed or recovered */
+    bool checkpoint_due;       /* at the next flush: segments were trimmed or recovered */
     bool flushing;
     bool failed;
     bool tail_dirty; /* a failed append may have left bytes behind the end */

@@ -157,6 +157,51 @@ static void tiny_segments_work(void **state)
     bed_deinit(&bed);
 }
 
+static size_t files_held(const struct log *log)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < log->segments.len; i++)
+        count += log->segments.ptr[i]->file != NULL;
+    return count;
+}
+
+static void a_thousand_segments_hold_one_file_open(void **state)
+{
+    (void)state;
+    struct bed bed;
+    uint64_t checkpoints = 0;
+    bed_init(&bed, 100);
+    for (int i = 0; i < 800; i++) {
+        append(&bed, 1, 52);
+        MUST(log_flush(bed.log, &err));
+        checkpoints += bed.log->unlisted_count == 0;
+        assert_int_equal(files_held(bed.log), 1);
+    }
+    assert_int_equal(log_segment_count(bed.log), 800);
+    assert_int_equal(log_bytes(bed.log), 80000);
+    assert_true(checkpoints < 100); /* each lists all segments */
+    struct log_view view = view_at(&bed, 17, 800, 1000, true);
+    assert_int_equal(files_held(bed.log), 1);
+    assert_int_equal(view.length, 100);
+    log_view_release(&view);
+    bed_crash(&bed);
+    bed_open(&bed);
+    assert_true(bed.found.scanned_bytes < 40000); /* what no checkpoint listed */
+    assert_int_equal(files_held(bed.log), 1);
+    assert_int_equal(count_batches(&bed), 800);
+    bed_crash(&bed);
+    MUST(os_unlink(bed.os, "log/checkpoint", &err));
+    bed_open(&bed);
+    assert_int_equal(bed.found.scanned_bytes, 80000);
+    assert_int_equal(files_held(bed.log), 1);
+    assert_int_equal(count_batches(&bed), 800);
+    log_trim(bed.log, 790);
+    assert_int_equal(log_bytes(bed.log), 1000);
+    MUST(log_flush(bed.log, &err));
+    assert_true(sim_used_bytes(bed.disk) < 60000);
+    bed_deinit(&bed);
+}
+
 static void golden_batches_come_back_stamped(void *arg, struct slice line)
 {
     struct bed *bed = arg;
@@ -207,4 +252,4 @@ TESTS("log.append", TEST(appends_give_consecutive_offsets_and_times_that_never_g
       TEST(several_batches_are_appended_together_or_not_at_all),
       TEST(a_view_begins_with_the_batch_that_holds_the_offset), TEST(a_view_keeps_to_bytes_and_limit),
       TEST(a_time_leads_to_the_first_batch_not_before_it), TEST(tiny_segments_work),
-      TEST(batches_of_every_magic_are_kept_as_they_came))
+      TEST(a_thousand_segments_hold_one_file_open), TEST(batches_of_every_magic_are_kept_as_they_came))

@@ -168,7 +168,7 @@ static enum err_code scan_segment(struct recover *recover, struct log_segment *s
     struct scan *scan = &recover->scan;
     uint64_t from = segment->size, torn;
     TRY(log_segment_open(segment, OS_WRITE | OS_CREATE, err));
-    scan->file = segment->file;
+    scan->file = segment->file->file;
     buf_reset(&scan->window);
     scan->window_at = 0;
     TRY(os_file_size(scan->file, &scan->file_size, err));
@@ -229,12 +229,21 @@ static void believe(struct log_segment *segment, const struct log_checkpoint_seg
     segment->max_timestamp_ms = listed->max_timestamp_ms;
 }
 
+/* What was read of a segment that another follows; its file is not kept open, there may be more of them than
+ * descriptors. */
+static enum err_code sync_sealed(struct log_segment *segment, struct err *err)
+{
+    TRY(os_file_sync(segment->file->file, err));
+    log_segment_settle(segment);
+    return OK;
+}
+
 /* A flush looks only at the newest segments, so an older one is settled here. */
 static enum err_code remake_index(struct log_segment *segment, struct err *err)
 {
     struct log_index *index = &segment->index;
-    TRY(os_file_sync(segment->file, err));
-    segment->synced = segment->named = true;
+    TRY(sync_sealed(segment, err));
+    segment->named = true;
     enum err_code code = log_index_write(segment->os, segment->index_path, 0, index->entries.ptr, index->count, err);
     if (code == ERR_DISK_FULL) /* it stays in memory */
         return OK;
@@ -308,6 +317,8 @@ static enum err_code add_listed(struct recover *recover, struct err *err)
 static enum err_code add_unlisted(struct recover *recover, int64_t base, struct err *err)
 {
     struct log *log = recover->log;
+    if (log->segments.len)
+        TRY(sync_sealed(log_active(log), err));
     struct log_segment *segment = log_segment_create(log->os, log->dir, base);
     vec_push(&log->segments, segment);
     return scan_segment(recover, segment, UINT64_MAX, err);
@@ -375,6 +386,8 @@ static enum err_code begin_log(struct log *log, struct err *err)
 static enum err_code settle(struct recover *recover, int64_t base_offset, struct err *err)
 {
     struct log *log = recover->log;
+    for (size_t i = 0; i < log->segments.len; i++)
+        log->bytes += log->segments.ptr[i]->size;
     log->end_offset = log->durable_offset = log->segments.len ? log_active(log)->next_offset : base_offset;
     if (!log->segments.len)
         TRY(begin_log(log, err));

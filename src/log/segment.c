@@ -38,18 +38,52 @@ void log_segment_unref(struct log_segment *segment)
 {
     if (!segment || atomic_fetch_sub_explicit(&segment->refs, 1, memory_order_acq_rel) > 1)
         return;
-    os_file_close(segment->file);
+    log_file_unref(segment->file);
     vec_deinit(&segment->index.entries);
     mem_free(segment->log_path);
     mem_free(segment->index_path);
     mem_free(segment);
 }
 
+static enum err_code file_open(const struct log_segment *segment, unsigned flags, struct log_file **out,
+                               struct err *err)
+{
+    struct os_file *file;
+    TRY(os_file_open(segment->os, segment->log_path, flags, &file, err));
+    *out = mem_alloc(sizeof **out);
+    atomic_init(&(*out)->refs, 1);
+    (*out)->file = file;
+    return OK;
+}
+
+void log_file_unref(struct log_file *file)
+{
+    if (!file || atomic_fetch_sub_explicit(&file->refs, 1, memory_order_acq_rel) > 1)
+        return;
+    os_file_close(file->file);
+    mem_free(file);
+}
+
 enum err_code log_segment_open(struct log_segment *segment, unsigned flags, struct err *err)
 {
-    if (segment->file)
-        return OK;
-    return os_file_open(segment->os, segment->log_path, flags, &segment->file, err);
+    return segment->file ? OK : file_open(segment, flags, &segment->file, err);
+}
+
+enum err_code log_segment_borrow(const struct log_segment *segment, struct log_file **file, struct err *err)
+{
+    if (!segment->file)
+        return file_open(segment, OS_READ, file, err);
+    atomic_fetch_add_explicit(&segment->file->refs, 1, memory_order_relaxed);
+    *file = segment->file;
+    return OK;
+}
+
+void log_segment_settle(struct log_segment *segment)
+{
+    segment->synced = true;
+    segment->allocated = segment->size;
+    log_file_unref(segment->file);
+    segment->file = NULL;
 }
 
 void log_segment_note(struct log_segment *segment, const struct log_head *batch, uint64_t position,
@@ -79,7 +113,7 @@ static enum err_code write_zeros(struct log_segment *segment, uint64_t from, uin
         ASSERT(count < ARRAY_LEN(pieces));
         pieces[count] = slice_of(zeros, (size_t)MIN(left, ZEROS_BYTES));
     }
-    return os_file_writev(segment->file, from, pieces, count, err);
+    return os_file_writev(segment->file->file, from, pieces, count, err);
 }
 
 /* A sync of bytes that overwrite zeros has no new size and no new extents to write: it costs about half as much, which
@@ -93,7 +127,7 @@ static enum err_code reserve_spare(struct log_segment *segment, uint64_t size, u
     *reserved = MAX(size, MIN(from + step, size_max));
     if (small)
         return write_zeros(segment, from, *reserved, err);
-    return os_file_allocate(segment->file, from, *reserved - from, err);
+    return os_file_allocate(segment->file->file, from, *reserved - from, err);
 }
 
 enum err_code log_segment_reserve(struct log_segment *segment, uint64_t size, uint64_t size_max, struct err *err)
@@ -105,7 +139,7 @@ enum err_code log_segment_reserve(struct log_segment *segment, uint64_t size, ui
     enum err_code code = reserve_spare(segment, size, size_max, &reserved, &first);
     if (code == ERR_DISK_FULL) { /* no room to spare is not yet no room */
         reserved = size;
-        code = os_file_allocate(segment->file, segment->allocated, size - segment->allocated, &first);
+        code = os_file_allocate(segment->file->file, segment->allocated, size - segment->allocated, &first);
     }
     if (code != OK)
         return err_set(err, code, "%s", first.text);

@@ -16,9 +16,9 @@ static struct log_seek seek_of(const struct log_view *view)
 
 static enum err_code take(struct log_segment *segment, struct log_view *view, struct err *err)
 {
-    TRY(log_segment_open(segment, OS_READ, err));
+    TRY(log_segment_borrow(segment, &view->held, err));
     view->segment = log_segment_ref(segment);
-    view->file = segment->file;
+    view->file = view->held->file;
     view->bytes_max = MIN(view->bytes_max, LOG_SEGMENT_BYTES_MAX);
     view->limit_offset = MIN(view->limit_offset, segment->next_offset);
     view->limit_position = view->limit_offset == segment->next_offset      ? segment->size
@@ -210,6 +210,7 @@ enum err_code log_view_read(const struct log_view *view, struct buf *out, struct
 
 void log_view_release(struct log_view *view)
 {
+    log_file_unref(view->held);
     log_segment_unref(view->segment);
     *view = (struct log_view){0};
 }
