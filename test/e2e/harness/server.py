@@ -66,7 +66,7 @@ class Server(Process):
         names = dict(re.findall(r"(\w+)=(\S+)", line))
         if not line.startswith("ready ") or "FLUSS" not in names:
             raise AssertionError(f"the server said {line!r} instead of its ready line\n{self.tail()}")
-        self.bootstrap, self.http = names["FLUSS"], names.get("HTTP")
+        self.bootstrap, self.http, self.listeners = names["FLUSS"], names.get("HTTP"), names
         self.start_seconds = time.monotonic() - begin
         return self
 
