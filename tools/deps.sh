@@ -2,7 +2,7 @@
 # Installs the Debian packages that building and testing need. Does nothing, in a moment, where they are all there.
 set -eu
 packages=(build-essential cmake ninja-build pkg-config git python3 python3-venv librocksdb-dev libsqlite3-dev libzstd-dev
-    liblz4-dev libsnappy-dev zlib1g-dev libisal-dev libjansson-dev libyaml-dev libmicrohttpd-dev libcmocka-dev)
+    liblz4-dev libsnappy-dev zlib1g-dev libisal-dev libjansson-dev libyaml-dev libmicrohttpd-dev libcmocka-dev tzdata)
 [ "${1:-}" = lint ] && packages+=(clang clang-tidy clang-format libclang-rt-14-dev)
 missing=()
 for p in "${packages[@]}"; do

@@ -316,6 +316,11 @@ int os_pid(struct os *os)
     return os->process->pid(os);
 }
 
+const char *os_environment(struct os *os, const char *name)
+{
+    return os->process->environment(os, name);
+}
+
 uint64_t os_resident_bytes(struct os *os)
 {
     return os->process->resident_bytes(os);

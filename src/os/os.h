@@ -195,6 +195,8 @@ MUST_CHECK enum err_code os_write_fd(struct os *os, int fd, struct slice bytes, 
 MUST_CHECK enum err_code os_read_stdin(struct os *os, void *ptr, size_t len, size_t *got, struct err *err);
 bool os_is_terminal(struct os *os, int fd);
 int os_pid(struct os *os);
+/* A variable of the environment the process was started in, or NULL; it stays. */
+const char *os_environment(struct os *os, const char *name);
 /* Bytes of memory that the process has resident (0: the system does not tell); processor nanoseconds it has used. */
 uint64_t os_resident_bytes(struct os *os);
 int64_t os_cpu_ns(struct os *os);

@@ -128,6 +128,7 @@ struct os_process_ops {
     enum err_code (*read_stdin)(struct os *os, void *ptr, size_t len, size_t *got, struct err *err);
     bool (*is_terminal)(struct os *os, int fd);
     int (*pid)(struct os *os);
+    const char *(*environment)(struct os *os, const char *name);
     uint64_t (*resident_bytes)(struct os *os);
     int64_t (*cpu_ns)(struct os *os);
     uint64_t (*open_files_max)(struct os *os);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -58,6 +59,12 @@ static int process_pid(struct os *os)
     return (int)getpid();
 }
 
+static const char *process_environment(struct os *os, const char *name)
+{
+    (void)os;
+    return getenv(name);
+}
+
 /* The second word of "1234 567 ...": resident pages. */
 static bool resident_pages(struct slice statm, int64_t *pages)
 {
@@ -101,6 +108,6 @@ static uint64_t process_open_files_max(struct os *os)
 }
 
 const struct os_process_ops real_process_ops = {
-    process_write_fd,       process_read_stdin, process_is_terminal,    process_pid,
+    process_write_fd,       process_read_stdin, process_is_terminal,    process_pid, process_environment,
     process_resident_bytes, process_cpu_ns,     process_open_files_max, NULL,
 };
