@@ -108,6 +108,7 @@ static enum err_code alter(struct api_call *call, const struct table_info *table
     TRY(lake_follow(call->api, table, &descriptor, settings.lake_enabled, err));
     TRY(meta_table_alter(call->api->config.meta, table->table_id, &descriptor, &altered, err));
     buckets_follow(call->api, table, altered);
+    api_time_partitions(call->api, altered, true);
     table_unref(altered);
     return OK;
 }

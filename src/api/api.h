@@ -68,6 +68,8 @@ struct net_owner api_net_owner(struct api *api);
 MUST_CHECK enum err_code api_table_open(struct api *api, const struct table_info *table, struct err *err);
 /* Ends what is being held (long polls) with what there is; the server is stopping. */
 void api_stop(struct api *api);
+/* Makes and drops the partitions by time of all tables (blocks). One call at a time. */
+void api_time_partitions_check(struct api *api);
 /* A table is due: heartbeats that are held look again. thread: any. */
 void api_tiering_due(struct api *api);
 

@@ -35,9 +35,11 @@ struct api {
     struct api_meter *meters;        /* one for each of api_served */
     struct os_mutex partition_mutex; /* one partition at a time is made or dropped; before all other locks */
     int64_t partition_missing_ns;    /* atomic: when the trace was last told of one */
-    struct os_mutex mutex;           /* guards what follows */
-    struct api_held *held;           /* calls that wait for something: api_hold */
-    struct scan_session *sessions;   /* api/scan_kv.c */
+    /* When partitions by time were last looked at, by both clocks; 0: not yet. One check at a time uses them. */
+    int64_t time_checked_wall_ms, time_checked_mono_ns;
+    struct os_mutex mutex;         /* guards what follows */
+    struct api_held *held;         /* calls that wait for something: api_hold */
+    struct scan_session *sessions; /* api/scan_kv.c */
     unsigned session_count;
     bool stopping; /* atomic too: loops look at it without the mutex, api_is_stopping */
 };
@@ -179,6 +181,12 @@ MUST_CHECK enum err_code api_partition_drop(struct api *api, const struct table_
 /* Buckets and schedule of a partition that the metadata has (blocks). */
 MUST_CHECK enum err_code api_partition_open(struct api *api, const struct table_info *table,
                                             const struct partition_info *partition, struct err *err);
+/* The zone of a table's partitions by time (blocks). errors: INVALID_CONFIG_EXCEPTION: no such zone. */
+MUST_CHECK enum err_code api_time_zone(struct api *api, const struct time_partitions *time, struct zone **zone,
+                                       struct err *err);
+/* Makes the partitions that the time asks for, and drops those that it has passed by, if may_drop (blocks). Under ddl.
+ * What does not work is in the trace and is tried again at the next check. */
+void api_time_partitions(struct api *api, const struct table_info *table, bool may_drop);
 /* A client asked for a partition that is not there: a line in the trace, at most one a second. */
 void api_partition_missing(struct api *api, const struct err *err);
 /* The values of a request, by key. In the call's arena, texts borrowed. */

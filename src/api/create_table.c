@@ -1,8 +1,8 @@
 #include "api/api_int.h"
 
 /* What CREATE TABLE does, in Fluss's order with the checks for names first, so that a refused table leaves nothing in
- * the lake: names, JSON, defaults, validation, the lake table, the metadata, the buckets. The answer comes when every
- * bucket is there. */
+ * the lake: names, JSON, defaults, validation, the lake table, the metadata, the buckets, the partitions by time. The
+ * answer comes when every bucket is there. */
 struct creation {
     struct api *api;
     struct slice database;
@@ -18,6 +18,18 @@ static enum err_code descriptor_read(struct api_call *call, struct creation *c, 
     table_defaults_apply(&call->arena, cluster, &c->descriptor);
     TRY(table_descriptor_normalize(&call->arena, &c->descriptor, err));
     return table_validate(cluster, &c->descriptor, err);
+}
+
+static enum err_code zone_check(struct creation *c, struct err *err)
+{
+    struct table_settings settings;
+    struct zone *zone;
+    TRY(table_settings_read(&c->descriptor, &settings, err));
+    if (!settings.time.zone.ptr)
+        return OK;
+    TRY(api_time_zone(c->api, &settings.time, &zone, err));
+    zone_close(zone);
+    return OK;
 }
 
 static enum err_code lake_create(struct creation *c, struct err *err)
@@ -55,12 +67,15 @@ static enum err_code create(struct api_call *call, struct err *err)
     if (exists)
         return OK;
     TRY(descriptor_read(call, &c, req->table_json, err));
+    TRY(zone_check(&c, err));
     TRY(lake_create(&c, err));
     enum err_code code = meta_table_create(meta, c.database, c.name, &c.descriptor, &c.table, err);
     if (code == ERR_TABLE_ALREADY_EXIST && req->ignore_if_exists)
         return OK;
     TRY(code);
     code = buckets_make(&c, err);
+    if (code == OK)
+        api_time_partitions(c.api, c.table, false);
     table_unref(c.table);
     return code;
 }

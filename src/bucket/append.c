@@ -38,7 +38,7 @@ static enum err_code append_locked(struct bucket *bucket, struct slice batches, 
                                    struct bucket_waiter **woken, struct err *err)
 {
     struct log_appended appended;
-    TRY(bucket_check_open_locked(bucket, err));
+    TRY(bucket_check_writable_locked(bucket, err));
     TRY(bucket_begin_locked(bucket, err));
     TRY(log_append(bucket->log, batches, &appended, err));
     *append = (struct bucket_append){appended.base_offset, appended.next_offset};

@@ -62,6 +62,22 @@ void bucket_set_tiering(struct bucket *bucket, struct tiering_part *tiering)
     tiering_part_unref(old);
 }
 
+bool bucket_seal(struct bucket *bucket, int64_t end_offset)
+{
+    os_mutex_lock(&bucket->mutex);
+    bool all = bucket_log_end(bucket) <= end_offset;
+    bucket->sealed = all;
+    os_mutex_unlock(&bucket->mutex);
+    return all;
+}
+
+void bucket_unseal(struct bucket *bucket)
+{
+    os_mutex_lock(&bucket->mutex);
+    bucket->sealed = false;
+    os_mutex_unlock(&bucket->mutex);
+}
+
 static void bucket_free(struct bucket *bucket)
 {
     bucket_metrics_release(bucket);

@@ -92,6 +92,11 @@ const struct table_info *bucket_table(struct bucket *bucket);
 void bucket_set_table(struct bucket *bucket, const struct table_info *table);
 void bucket_set_tiering(struct bucket *bucket, struct tiering_part *tiering);
 
+/* Stops writes (NOT_LEADER_OR_FOLLOWER from now on) if the log ends at end_offset or before; false: it has more. Reads
+ * go on. For who wants to drop a bucket of which nothing is missing elsewhere. */
+MUST_CHECK bool bucket_seal(struct bucket *bucket, int64_t end_offset);
+void bucket_unseal(struct bucket *bucket);
+
 struct bucket_offsets {
     int64_t start;          /* of the log */
     int64_t high_watermark; /* readers see below it */

@@ -42,6 +42,7 @@ struct bucket {
     int64_t high_watermark;
     enum flush_state flush;
     bool closed;
+    bool sealed; /* takes no writes */
     struct bucket_waiter *waiters;
     struct state *state; /* NULL: a log table */
     struct bucket_metrics metrics;
@@ -97,6 +98,7 @@ static inline bool bucket_log_failed(const struct bucket *bucket)
 
 /* errors: NOT_LEADER_OR_FOLLOWER. */
 MUST_CHECK enum err_code bucket_check_open_locked(const struct bucket *bucket, struct err *err);
+MUST_CHECK enum err_code bucket_check_writable_locked(const struct bucket *bucket, struct err *err);
 /* Something was appended: asks for a flush, or moves the watermark at once where the page cache is enough. The caller
  * calls bucket_wake with *woken after it has let the mutex go. */
 void bucket_appended_locked(struct bucket *bucket, struct bucket_waiter **woken);

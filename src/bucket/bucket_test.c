@@ -275,6 +275,32 @@ static void a_repeated_batch_is_stored_once(void **state)
     bed_deinit(&bed);
 }
 
+static void a_sealed_bucket_takes_no_writes_and_can_be_opened_again(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct bucket_append append;
+    for (int has_key = 0; has_key < 2; has_key++) {
+        struct bed bed;
+        struct bucket_put what;
+        bed_init(&bed, 1, has_key);
+        what = (struct bucket_put){.records = kv_records(&bed, &(struct change){1, "x"}, 1, -1, -1)};
+        struct slice batch = log_records(&bed, 0, 1, -1, -1);
+#define WRITE() \
+    (has_key ? bucket_put(bed.bucket, &what, &append, &err) : bucket_append(bed.bucket, batch, &append, &err))
+        MUST(WRITE());
+        assert_false(bucket_seal(bed.bucket, 0)); /* a row is missing elsewhere */
+        MUST(WRITE());
+        int64_t end = append.end_offset;
+        assert_true(bucket_seal(bed.bucket, end));
+        MUST_FAIL(ERR_NOT_LEADER_OR_FOLLOWER, WRITE());
+        bucket_unseal(bed.bucket);
+        MUST(WRITE());
+#undef WRITE
+        bed_deinit(&bed);
+    }
+}
+
 static void wrong_batches_are_refused_whole(void **state)
 {
     (void)state;
@@ -600,7 +626,8 @@ static void random_programs_agree_with_a_model(void **state)
 }
 
 TESTS("bucket", TEST(readers_see_what_is_durable_and_waiters_are_called), TEST(a_repeated_batch_is_stored_once),
-      TEST(wrong_batches_are_refused_whole), TEST(puts_make_the_documented_changelog),
-      TEST(a_put_that_fails_changes_nothing), TEST(a_row_under_another_key_than_its_own_is_refused),
-      TEST(a_null_in_a_column_that_is_not_null_is_refused), TEST(the_state_survives_in_engine_and_log),
-      TEST(a_failed_sync_ends_writing_until_the_next_start), TEST(random_programs_agree_with_a_model))
+      TEST(a_sealed_bucket_takes_no_writes_and_can_be_opened_again), TEST(wrong_batches_are_refused_whole),
+      TEST(puts_make_the_documented_changelog), TEST(a_put_that_fails_changes_nothing),
+      TEST(a_row_under_another_key_than_its_own_is_refused), TEST(a_null_in_a_column_that_is_not_null_is_refused),
+      TEST(the_state_survives_in_engine_and_log), TEST(a_failed_sync_ends_writing_until_the_next_start),
+      TEST(random_programs_agree_with_a_model))

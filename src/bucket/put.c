@@ -138,7 +138,7 @@ static enum err_code records_put(struct put *put, struct err *err)
 static enum err_code begin_locked(struct put *put, bool *duplicate, struct bucket_append *append, struct err *err)
 {
     struct log_appended appended;
-    TRY(bucket_check_open_locked(put->bucket, err));
+    TRY(bucket_check_writable_locked(put->bucket, err));
     TRY(bucket_begin_locked(put->bucket, err));
     TRY(log_writer_check(put->bucket->log, put->batch.writer_id, put->batch.batch_sequence, &appended, err));
     *duplicate = appended.duplicate;
@@ -155,7 +155,7 @@ static enum err_code commit_locked(struct put *put, struct bucket_append *append
 {
     struct bucket *bucket = put->bucket;
     struct log_appended appended;
-    TRY(bucket_check_open_locked(bucket, err));
+    TRY(bucket_check_writable_locked(bucket, err));
     TRY(log_append(bucket->log, buf_view(&put->state->batch), &appended, err));
     ASSERT(appended.next_offset == MAX(put->next_offset, appended.base_offset + 1));
     *append = (struct bucket_append){appended.base_offset, appended.next_offset};

@@ -9,6 +9,14 @@ enum err_code bucket_check_open_locked(const struct bucket *bucket, struct err *
     return OK;
 }
 
+enum err_code bucket_check_writable_locked(const struct bucket *bucket, struct err *err)
+{
+    if (bucket->sealed)
+        return err_set(err, ERR_NOT_LEADER_OR_FOLLOWER, "bucket %d of table %lld is about to be dropped",
+                       bucket->number, (long long)bucket->table->table_id);
+    return bucket_check_open_locked(bucket, err);
+}
+
 struct bucket_waiter *bucket_take_waiters_locked(struct bucket *bucket)
 {
     struct bucket_waiter *woken = NULL, **last = &woken;

@@ -50,7 +50,9 @@ struct server {
     struct metric_list gauges; /* what the last print set; held so that the series stay */
     /* The ticker: a loop for what is done from time to time. */
     struct loop *ticker;
-    struct timer tick, tiering_tick;
+    struct timer tick, tiering_tick, partition_tick;
+    struct task partition_check;
+    unsigned partition_checking; /* atomic: the check is queued or runs */
     struct task tick_start, tick_stop, tiering_wake;
     unsigned tiering_woken; /* atomic: the task is on its way */
     struct os_mutex ticker_mutex;

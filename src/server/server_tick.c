@@ -1,4 +1,5 @@
-/* What is done from time to time: deltas that are due for their engine, tables that are due for the lake. */
+/* What is done from time to time: deltas that are due for their engine, tables that are due for the lake, partitions
+ * that come and go by time. */
 #include "server/server_int.h"
 
 static void tick(struct timer *timer)
@@ -43,11 +44,28 @@ void server_tiering_wake(void *arg)
         loop_post(ticker, &server->tiering_wake);
 }
 
+static void partition_check_run(struct task *task)
+{
+    struct server *server = CONTAINER_OF(task, struct server, partition_check);
+    api_time_partitions_check(server->api);
+    __atomic_store_n(&server->partition_checking, 0, __ATOMIC_RELEASE);
+}
+
+static void partition_tick(struct timer *timer)
+{
+    struct server *server = CONTAINER_OF(timer, struct server, partition_tick);
+    int64_t interval_ms = conf_duration_ms(server->conf, CONF_AUTO_PARTITION_CHECK_INTERVAL);
+    if (!__atomic_exchange_n(&server->partition_checking, 1, __ATOMIC_ACQ_REL))
+        pool_submit(server->pool, &server->partition_check);
+    timer_start(server->ticker, timer, loop_now_ns(server->ticker) + interval_ms * 1000000);
+}
+
 static void ticker_begin(struct task *task)
 {
     struct server *server = CONTAINER_OF(task, struct server, tick_start);
     timer_start(server->ticker, &server->tick, loop_now_ns(server->ticker) + SERVER_TICK_NS);
     tiering_look(server);
+    partition_tick(&server->partition_tick);
 }
 
 static void ticker_end(struct task *task)
@@ -55,6 +73,7 @@ static void ticker_end(struct task *task)
     struct server *server = CONTAINER_OF(task, struct server, tick_stop);
     timer_stop(server->ticker, &server->tick);
     timer_stop(server->ticker, &server->tiering_tick);
+    timer_stop(server->ticker, &server->partition_tick);
     os_mutex_lock(&server->ticker_mutex);
     server->ticker_stopped = true;
     os_cond_signal(&server->ticker_ended);
@@ -68,6 +87,8 @@ enum err_code server_ticker_start(struct server *server, struct err *err)
     os_cond_init(&server->ticker_ended, server->os);
     server->tick.fn = tick;
     server->tiering_tick.fn = tiering_tick_fired;
+    server->partition_tick.fn = partition_tick;
+    server->partition_check.fn = partition_check_run;
     server->tick_start.fn = ticker_begin;
     server->tick_stop.fn = ticker_end;
     server->tiering_wake.fn = tiering_woken;

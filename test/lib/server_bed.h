@@ -13,8 +13,9 @@ struct server_bed {
     struct buf addresses;
 };
 
-/* With these options beside the usual ones, up to NULL. */
-static inline enum err_code server_bed_try(struct server_bed *bed, const char *const *options, struct err *error)
+/* With these options beside the usual ones, up to NULL, on a machine of the test's own. */
+static inline enum err_code server_bed_try_on(struct os *os, struct server_bed *bed, const char *const *options,
+                                              struct err *error)
 {
     struct err err;
     *bed = (struct server_bed){.conf = conf_create()};
@@ -26,7 +27,12 @@ static inline enum err_code server_bed_try(struct server_bed *bed, const char *c
     for (; options && *options; options++)
         MUST(conf_set_assignment(bed->conf, slice_str(*options), &err));
     MUST(conf_check(bed->conf, &err));
-    return server_start(os_real(), bed->conf, &bed->trace, &bed->server, error);
+    return server_start(os, bed->conf, &bed->trace, &bed->server, error);
+}
+
+static inline enum err_code server_bed_try(struct server_bed *bed, const char *const *options, struct err *error)
+{
+    return server_bed_try_on(os_real(), bed, options, error);
 }
 
 static inline void server_bed_start(struct server_bed *bed, const char *const *options)

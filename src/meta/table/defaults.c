@@ -32,6 +32,11 @@ void table_defaults_apply(struct arena *arena, const struct table_cluster *clust
         table->bucket_count = cluster->bucket_count_default;
     set_if_missing(arena, table, TABLE_OPTION_REPLICATION_FACTOR,
                    arena_printf(arena, "%d", cluster->replication_factor_default));
+    /* Of several keys only one is known ahead. Fluss looks for exactly this word. */
+    const struct slice *by_time =
+        properties_get(&table->properties, table_option_info(TABLE_OPTION_AUTO_PARTITION_ENABLED)->key);
+    if (table->partition_key_count > 1 && by_time && slice_is(*by_time, "true"))
+        set_if_missing(arena, table, TABLE_OPTION_AUTO_PARTITION_PRECREATE, SLICE("0"));
     if (cluster->lake_format != LAKE_NONE)
         set_if_missing(arena, table, TABLE_OPTION_LAKE_FORMAT, slice_str(lake_format_name(cluster->lake_format)));
     if (has_key && is_set(table, TABLE_OPTION_MERGE_ENGINE))

@@ -1,5 +1,5 @@
 /* The names of partitions, from the values that a request gives (docs/formats/rows.md). */
-#include "meta/table/table.h"
+#include "meta/table/table_int.h"
 
 static const struct schema_column *key_column(const struct table_descriptor *table, uint32_t i)
 {
@@ -51,8 +51,8 @@ static enum err_code values_complete(const struct table_descriptor *table, const
     return OK;
 }
 
-static enum err_code value_check(const struct schema_column *column, struct slice value, struct arena *arena,
-                                 struct err *err)
+enum err_code partition_value_check(const struct schema_column *column, struct slice value, struct arena *arena,
+                                    struct err *err)
 {
     struct datum datum;
     if (!name_is_valid(value))
@@ -71,7 +71,7 @@ enum err_code table_partition_check_new(const struct table_descriptor *table, co
     TRY(values_place(table, spec, values, err));
     TRY(values_complete(table, values, err));
     for (uint32_t i = 0; i < table->partition_key_count; i++)
-        TRY(value_check(key_column(table, i), values[i], arena, err));
+        TRY(partition_value_check(key_column(table, i), values[i], arena, err));
     TRY(table_partition_name(table, spec, arena, name, err));
     if (name->len > PARTITION_NAME_BYTES_MAX)
         return err_set(err, ERR_PARTITION_SPEC_INVALID_EXCEPTION,

@@ -86,12 +86,42 @@ static enum err_code read_lake(const struct table_descriptor *table, struct tabl
     return OK;
 }
 
+/* Position among the partition keys; -1: none of them. */
+static int32_t partition_key_find(const struct table_descriptor *table, struct slice name)
+{
+    for (uint32_t i = 0; i < table->partition_key_count; i++)
+        if (slice_equal(table->schema.columns[table->partition_keys[i]].name, name))
+            return (int32_t)i;
+    return -1;
+}
+
+static enum err_code read_time(const struct table_descriptor *table, struct time_partitions *time, struct err *err)
+{
+    int unit = 0;
+    TRY(read_bool(table, TABLE_OPTION_AUTO_PARTITION_ENABLED, &time->enabled, err));
+    TRY(read_word(table, TABLE_OPTION_AUTO_PARTITION_TIME_UNIT, &unit, err));
+    time->unit = (enum time_unit)unit;
+    time->format = table_option_get(table, TABLE_OPTION_AUTO_PARTITION_TIME_FORMAT);
+    time->zone = table_option_get(table, TABLE_OPTION_AUTO_PARTITION_TIME_ZONE);
+    TRY(read_int(table, TABLE_OPTION_AUTO_PARTITION_PRECREATE, 2, &time->precreate, err));
+    TRY(read_int(table, TABLE_OPTION_AUTO_PARTITION_RETENTION, 7, &time->retention, err));
+    struct slice key = table_option_get(table, TABLE_OPTION_AUTO_PARTITION_KEY);
+    int32_t at = key.len ? partition_key_find(table, key) : 0;
+    if (time->enabled && table->partition_key_count && at < 0)
+        return err_set(err, ERR_INVALID_TABLE_EXCEPTION, "'%.*s' ('%s') is not a partition key of the table.",
+                       (int)MIN(key.len, 100), (const char *)key.ptr,
+                       table_option_info(TABLE_OPTION_AUTO_PARTITION_KEY)->key);
+    time->key = (uint32_t)MAX(at, 0);
+    return OK;
+}
+
 enum err_code table_settings_read(const struct table_descriptor *table, struct table_settings *settings,
                                   struct err *err)
 {
     struct table_settings read = {0};
     TRY(read_log(table, &read, err));
     TRY(read_lake(table, &read, err));
+    TRY(read_time(table, &read.time, err));
     *settings = read;
     return OK;
 }

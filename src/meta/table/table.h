@@ -12,6 +12,7 @@
 
 #include "format/batch/batch.h"
 #include "format/row/row.h"
+#include "zone/zone.h"
 
 /* What the server's own options say about new tables. */
 struct table_cluster {
@@ -28,7 +29,8 @@ struct table_cluster {
 /* The cluster of a server that was given no options: 1 bucket, at most 4096, no lake. */
 struct table_cluster table_cluster_default(void);
 
-/* Fills in, in this order: bucket count, replication factor, the cluster's lake format (whether the table's lake is
+/* Fills in, in this order: bucket count, replication factor, no partitions ahead of time where partitions by time have
+ * several keys, the cluster's lake format (whether the table's lake is
  * enabled or not: it decides key encoding and bucketing for ever), delete behaviour IGNORE of a primary-key table with
  * a merge engine, kv format version 2 of a primary-key table. What is set stays. The descriptor's lists grow in arena.
  */
@@ -62,6 +64,26 @@ MUST_CHECK enum err_code table_partition_filter(const struct table_descriptor *t
                                                 struct arena *arena, struct slice **filter, struct err *err);
 bool table_partition_matches(const struct slice *filter, const struct properties *values);
 
+/* ---- partitions by time ---- */
+
+struct time_partitions;
+
+/* The value of the partition that is `count` units away from the one of an instant, in arena. What Java's
+ * ZonedDateTime.plus and DateTimeFormatter give. False for years that have no four digits. */
+bool time_partition_value(const struct time_partitions *time, const struct zone *zone, int64_t utc_s, int64_t count,
+                          struct arena *arena, struct slice *value);
+/* Whether a value is of the table's format. */
+bool time_partition_matches(const struct time_partitions *time, struct slice value);
+/* Whether it lies before all that the retention keeps. Values of another form never do. */
+bool time_partition_is_past(const struct time_partitions *time, const struct zone *zone, int64_t utc_s,
+                            struct slice value, struct arena *arena);
+/* A partition that somebody wants to make by hand, spec as for table_partition_check_new: of the format, and not so old
+ * that it would go at once. Where the table has no partitions by time and no format anything will do.
+ * errors   PARTITION_SPEC_INVALID_EXCEPTION. */
+MUST_CHECK enum err_code time_partition_check_new(const struct time_partitions *time, const struct zone *zone,
+                                                  int64_t utc_s, struct slice value, struct arena *arena,
+                                                  struct err *err);
+
 /* ---- options ---- */
 
 enum table_option {
@@ -79,7 +101,7 @@ struct table_option_info {
     const char *fallback; /* the value where none is set; NULL: none */
     const char *values;   /* OPTION_ENUM: the words, with '|' between them */
     const char *served;   /* which values weir serves: "*" all, else words with '|'; "" none: it must not be set */
-    bool alterable;       /* by ALTER TABLE in Fluss 0.9.1 */
+    bool alterable;       /* by ALTER TABLE */
     const char *text;     /* for the manual */
 };
 
@@ -96,7 +118,19 @@ MUST_CHECK bool duration_from_text(struct slice text, int64_t *ms);
 enum table_compression { COMPRESSION_NONE, COMPRESSION_LZ4_FRAME, COMPRESSION_ZSTD };
 enum table_merge { MERGE_NONE, MERGE_FIRST_ROW, MERGE_VERSIONED };
 enum table_delete { DELETE_ALLOW, DELETE_IGNORE, DELETE_DISABLE };
+enum time_unit { TIME_UNIT_YEAR, TIME_UNIT_QUARTER, TIME_UNIT_MONTH, TIME_UNIT_DAY, TIME_UNIT_HOUR };
 enum table_choice { CHOICE_UNSET = -1, CHOICE_OFF = 0, CHOICE_ON = 1 };
+
+/* table.auto-partition.*: partitions that stand for a stretch of time each. */
+struct time_partitions {
+    bool enabled;
+    uint32_t key; /* which of the partition keys holds the time */
+    enum time_unit unit;
+    struct slice format; /* as long as the descriptor; ptr NULL: the unit's own */
+    struct slice zone;   /* an id, as long as the descriptor; ptr NULL: the zone of the machine */
+    int32_t precreate;   /* partitions that are there from the present one on; none below 1 */
+    int32_t retention;   /* past ones that stay; negative: all */
+};
 
 /* The options that code asks for, as values. */
 struct table_settings {
@@ -114,9 +148,10 @@ struct table_settings {
     int64_t lake_freshness_ms; /* -1: not set, the server's default holds */
     bool lake_auto_compaction;
     enum table_choice lake_auto_expire; /* a stock option set explicitly wins over weir's default */
+    struct time_partitions time;
 };
 
-/* errors: INVALID_CONFIG_EXCEPTION, never on a table that passed table_validate(). */
+/* errors: INVALID_CONFIG_EXCEPTION, INVALID_TABLE_EXCEPTION, never on a table that passed table_validate(). */
 MUST_CHECK enum err_code table_settings_read(const struct table_descriptor *table, struct table_settings *settings,
                                              struct err *err);
 

@@ -140,7 +140,7 @@ static const struct refusal refusals[] = {
     {KEY_SCHEMA, "", SET("table.auto-increment.cache-size", "10"), CONFIG, "does not serve"},
     {LOG_SCHEMA, "", SET("table.statistics.columns", "*"), CONFIG, "does not serve"},
     {LOG_SCHEMA, "", SET("table.auto-partition.enabled", "false"), OK, NULL},
-    {LOG_SCHEMA, "", SET("table.auto-partition.enabled", "true"), CONFIG, "does not serve"},
+    {LOG_SCHEMA, "", SET("table.auto-partition.enabled", "true"), CONFIG, "only for partitioned tables"},
     {LOG_SCHEMA, "", SET("table.log.ttl", "-1"), OK, NULL},
     {LOG_SCHEMA, "", SET("table.log.ttl", "7 fortnights"), CONFIG, "duration"},
     {LOG_SCHEMA, "", SET("table.log.tiered.local-segments", "0"), CONFIG, "greater than 0"},

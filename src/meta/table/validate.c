@@ -173,6 +173,53 @@ static enum err_code check_lake(const struct table_cluster *cluster, const struc
     return OK;
 }
 
+/* Any time will do: all have the same form. */
+#define SAMPLE_S 1731322800 /* 2024-11-11 11:00 */
+
+/* The values that the server will make must be such as a client can write rows for. */
+static enum err_code check_time_value(const struct table_descriptor *table, const struct time_partitions *time,
+                                      struct err *err)
+{
+    struct arena arena = {0};
+    struct slice value;
+    struct zone *zone = zone_utc();
+    struct err why = {0};
+    const struct schema_column *column = &table->schema.columns[table->partition_keys[time->key]];
+    enum err_code code = OK;
+    bool there = time_partition_value(time, zone, SAMPLE_S, 0, &arena, &value);
+    ASSERT(there);
+    if (partition_value_check(column, value, &arena, &why) != OK)
+        code = err_set(err, TABLE, "Partitions by time would have values like '%.*s' in column '%.*s': %s",
+                       (int)MIN(value.len, 60), (const char *)value.ptr, (int)MIN(column->name.len, 60),
+                       (const char *)column->name.ptr, why.text);
+    zone_close(zone);
+    arena_deinit(&arena);
+    return code;
+}
+
+static enum err_code check_time(const struct table_descriptor *table, struct err *err)
+{
+    struct table_settings settings;
+    TRY(table_settings_read(table, &settings, err));
+    const struct time_partitions *time = &settings.time;
+    if (time->enabled && table->partition_key_count == 0)
+        return err_set(err, CONFIG, "'%s' is only for partitioned tables.",
+                       table_option_info(TABLE_OPTION_AUTO_PARTITION_ENABLED)->key);
+    if (table->partition_key_count == 0)
+        return OK;
+    if (time->format.ptr)
+        TRY(time_format_check(time->format, time->unit, err));
+    if (table->partition_key_count > 1 && time->enabled) {
+        if (!table_option_get(table, TABLE_OPTION_AUTO_PARTITION_KEY).len)
+            return err_set(err, TABLE, "With several partition keys '%s' must say which of them holds the time.",
+                           table_option_info(TABLE_OPTION_AUTO_PARTITION_KEY)->key);
+        if (time->precreate > 0)
+            return err_set(err, TABLE, "With several partition keys none are made ahead of time: '%s' must be 0.",
+                           table_option_info(TABLE_OPTION_AUTO_PARTITION_PRECREATE)->key);
+    }
+    return time->enabled || time->format.ptr ? check_time_value(table, time, err) : OK;
+}
+
 enum err_code table_validate(const struct table_cluster *cluster, const struct table_descriptor *table, struct err *err)
 {
     TRY(check_properties(table, err));
@@ -182,5 +229,6 @@ enum err_code table_validate(const struct table_cluster *cluster, const struct t
     TRY(check_numbers(table, err));
     TRY(check_merge(table, err));
     TRY(check_formats(table, err));
+    TRY(check_time(table, err));
     return check_lake(cluster, table, err);
 }
