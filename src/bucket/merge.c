@@ -21,19 +21,11 @@ static enum err_code targets_mark(struct put *put, const struct bucket_put *what
     return OK;
 }
 
-static bool in_key(const struct schema *schema, uint32_t column)
-{
-    for (uint32_t i = 0; i < schema->primary_key_count; i++)
-        if (schema->primary_key[i] == column)
-            return true;
-    return false;
-}
-
 /* Any of them can be null some day: the others at an insert, the targets at a delete. */
 static enum err_code others_check(const struct schema *schema, struct err *err)
 {
     for (uint32_t i = 0; i < schema->column_count; i++)
-        if (!schema->columns[i].type->nullable && !in_key(schema, i))
+        if (!schema->columns[i].type->nullable && !schema_in_key(schema, i))
             return err_set(err, ERR_INVALID_TARGET_COLUMN,
                            "a table with partial updates can have NOT NULL columns in its primary key only, and '%.*s' "
                            "is one beside it",
@@ -55,7 +47,8 @@ enum err_code put_targets_set(struct put *put, const struct bucket_put *what, st
     if (count == schema->column_count)
         return OK; /* a whole row */
     TRY(others_check(schema, err));
-    if (!put->overwrite && put->state->table->settings.merge_engine != MERGE_NONE)
+    enum table_merge engine = put->state->table->settings.merge_engine;
+    if (!put->overwrite && (engine == MERGE_FIRST_ROW || engine == MERGE_VERSIONED))
         return err_set(err, ERR_NOT_SUPPORTED, "the table's merge engine takes whole rows, no partial updates");
     put->targets = targets;
     put->targets_are_key = count == schema->primary_key_count;
@@ -93,6 +86,7 @@ static bool replaces(const struct put *put)
         return true;
     switch (state->table->settings.merge_engine) {
     case MERGE_NONE:
+    case MERGE_AGGREGATION:
         return true;
     case MERGE_FIRST_ROW:
         return false;
@@ -114,6 +108,30 @@ static enum err_code row_store(struct put *put, struct slice key, const struct d
     kv_value_put_header(&put->value, (int16_t)schema_id);
     TRY(row_encode(state->table->settings.kv_format, state_schema_find(state, schema_id)->row, row, &put->value, err));
     put_store(put, key, buf_view(&put->value));
+    return OK;
+}
+
+static bool aggregates(const struct put *put)
+{
+    return put->state->aggregates && !put->overwrite;
+}
+
+/* The new row becomes the old one with the new one's values taken in. */
+static enum err_code aggregate(struct put *put, struct err *err)
+{
+    struct state *state = put->state;
+    const struct schema *schema = &state->table->descriptor->schema;
+    for (uint32_t i = 0; i < schema->column_count; i++) {
+        struct datum *value = &state->new_row[i], merged = state->old_row[i];
+        if (!put->targets || put->targets[i])
+            TRY(agg_fold(&state->aggregates[i], &state->old_row[i], value, &state->scratch, &merged, err));
+        if (merged.is_null && !schema->columns[i].type->nullable)
+            return err_set(err, ERR_INVALID_ARGUMENT,
+                           "the column '%.*s', which is NOT NULL, would become null: its aggregate has more digits "
+                           "than its type holds",
+                           SLICE_ARGS(schema->columns[i].name));
+        *value = merged;
+    }
     return OK;
 }
 
@@ -167,23 +185,36 @@ static enum err_code nulls_check(const struct put *put, struct err *err)
     return OK;
 }
 
+/* The row is there: does the new one count, and what is in it then? */
+static enum err_code old_row_merge(struct put *put, struct slice old, bool *counts, struct err *err)
+{
+    TRY(state_row_decode(put->state, old, put->state->old_row, err));
+    if (aggregates(put))
+        return aggregate(put, err);
+    *counts = put->targets ? !put->targets_are_key : replaces(put);
+    if (put->targets)
+        others_keep(put, true);
+    return OK;
+}
+
 enum err_code put_upsert(struct put *put, const struct kv_record *record, struct err *err)
 {
     struct state *state = put->state;
     struct slice old;
+    bool counts = true;
     TRY(row_decode_mapped(state->table->settings.kv_format, &put->schema->to_newest, record->row, &state->scratch,
                           state->new_row, err));
     TRY(nulls_check(put, err));
     TRY(key_check(put, record->key, err));
     TRY(put_newest_get(put, record->key, &old, err));
     if (old.ptr)
-        TRY(state_row_decode(state, old, state->old_row, err));
-    if (old.ptr && (put->targets ? put->targets_are_key : !replaces(put)))
+        TRY(old_row_merge(put, old, &counts, err));
+    else if (put->targets)
+        others_keep(put, false);
+    if (!counts)
         return OK;
-    if (put->targets)
-        others_keep(put, old.ptr != NULL);
     TRY(changes_add(put, old.ptr != NULL, err));
-    if (put->targets)
+    if (put->targets || (old.ptr && aggregates(put)))
         return row_store(put, record->key, state->new_row, err);
     /* The bytes are kept as they came, under the schema that they came with. */
     buf_reset(&put->value);
@@ -220,7 +251,7 @@ static enum err_code partial_delete(struct put *put, struct slice key, struct er
         return whole_delete(put, key, err);
     for (uint32_t i = 0; i < schema->column_count; i++) {
         state->new_row[i] = state->old_row[i];
-        if (put->targets[i] && !in_key(schema, i))
+        if (put->targets[i] && !schema_in_key(schema, i))
             state->new_row[i] = (struct datum){.is_null = true};
     }
     TRY(changes_add(put, true, err));

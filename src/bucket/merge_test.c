@@ -16,6 +16,10 @@ static void note(void *arg, struct bucket *wanted)
     (void)wanted;
 }
 
+/* What the columns a and v say of themselves where the table aggregates. */
+static const char *const functions[] = {",\"agg_function\":{\"type\":\"listagg\",\"parameters\":{\"delimiter\":\"|\"}}",
+                                        ",\"agg_function\":{\"type\":\"sum\"}"};
+
 /* k BIGINT key, a STRING, b STRING, v INT; with NOT NULL behind v's type where the test wants it. */
 static void begin(const char *properties, const char *nullable)
 {
@@ -23,14 +27,15 @@ static void begin(const char *properties, const char *nullable)
     struct bucket_home *home;
     struct table_cluster cluster = table_cluster_default();
     meta_bed_init(&bed, 1);
+    bool aggregates = strstr(properties, "aggregation") != NULL;
     struct slice json = arena_printf(
         &bed.arena,
         "{\"version\":1,\"schema\":{\"version\":1,\"columns\":[{\"name\":\"k\",\"data_type\":{\"type\":\"BIGINT\"},"
-        "\"id\":0},{\"name\":\"a\",\"data_type\":{\"type\":\"STRING\"},\"id\":1},{\"name\":\"b\",\"data_type\":{"
-        "\"type\":\"STRING\"},\"id\":2},{\"name\":\"v\",\"data_type\":{\"type\":\"INTEGER\"%s},\"id\":3}],"
+        "\"id\":0},{\"name\":\"a\",\"data_type\":{\"type\":\"STRING\"}%s,\"id\":1},{\"name\":\"b\",\"data_type\":{"
+        "\"type\":\"STRING\"},\"id\":2},{\"name\":\"v\",\"data_type\":{\"type\":\"INTEGER\"%s}%s,\"id\":3}],"
         "\"primary_key\":[\"k\"],\"highest_field_id\":3},\"partition_key\":[],\"bucket_key\":[],\"bucket_count\":1,"
         "\"properties\":{%s},\"custom_properties\":{}}",
-        nullable, properties);
+        aggregates ? functions[0] : "", nullable, aggregates ? functions[1] : "", properties);
     MUST(table_descriptor_from_json(&bed.arena, json, &descriptor, &err));
     MUST(table_descriptor_normalize(&bed.arena, &descriptor, &err));
     table_defaults_apply(&bed.arena, &cluster, &descriptor);
@@ -191,6 +196,8 @@ struct rule {
 };
 
 #define FIRST "\"table.merge-engine\":\"first_row\""
+#define SUMS "\"table.merge-engine\":\"aggregation\""
+#define SUMS_DELETES SUMS ",\"table.delete.behavior\":\"allow\""
 #define VERSIONED "\"table.merge-engine\":\"versioned\",\"table.merge-engine.versioned.ver-column\":\"v\""
 
 #define PUT(targets, rows)       \
@@ -256,6 +263,38 @@ static const struct rule rules[] = {
      VERSIONED,
      {PUT("", "1,x,y,-"), PUT("", "1,z,z,-2147483648"), PUT("", "1,w,w,-"), PUT("", "1,q,q,0"), PUT("", "1,u,u,-")},
      "+I,1,x,y,- -U,1,x,y,- +U,1,z,z,-2147483648 -U,1,z,z,-2147483648 +U,1,w,w,- -U,1,w,w,- +U,1,q,q,0"},
+    {"aggregation: each column by its function",
+     SUMS,
+     {PUT("", "1,x,y,5"), PUT("", "1,z,-,6 2,-,-,1"), PUT("", "1,-,w,-")},
+     "+I,1,x,y,5 -U,1,x,y,5 +U,1,x|z,y,11 +I,2,-,-,1 -U,1,x|z,y,11 +U,1,x|z,w,11"},
+    {"aggregation: within one batch",
+     SUMS,
+     {PUT("", "1,x,y,5 1,x,y,5 1,x,y,5")},
+     "+I,1,x,y,5 -U,1,x,y,5 +U,1,x|x,y,10 -U,1,x|x,y,10 +U,1,x|x|x,y,15"},
+    {"aggregation: an equal result is a change",
+     SUMS,
+     {PUT("", "1,x,y,5"), PUT("", "1,-,-,0")},
+     "+I,1,x,y,5 -U,1,x,y,5 +U,1,x,y,5"},
+    {"aggregation: deletes are ignored",
+     SUMS,
+     {PUT("", "1,x,y,5"), PUT("", "1"), PUT("", "1,-,-,1")},
+     "+I,1,x,y,5 -U,1,x,y,5 +U,1,x,y,6"},
+    {"aggregation: deletes begin anew where they are allowed",
+     SUMS_DELETES,
+     {PUT("", "1,x,y,5"), PUT("", "1 2"), PUT("", "1,-,-,1")},
+     "+I,1,x,y,5 -D,1,x,y,5 +I,1,-,-,1"},
+    {"aggregation, partial: targets are merged, others kept",
+     SUMS,
+     {PUT("03", "1,x,y,5"), PUT("01", "1,x,y,9"), PUT("013", "1,z,q,2"), PUT("0", "1,n,n,7")},
+     "+I,1,-,-,5 -U,1,-,-,5 +U,1,x,-,5 -U,1,x,-,5 +U,1,x|z,-,7 -U,1,x|z,-,7 +U,1,x|z,-,7"},
+    {"aggregation, partial delete",
+     SUMS_DELETES,
+     {PUT("", "1,x,-,5"), PUT("03", "1"), PUT("03", "1,-,-,2"), PUT("013", "1")},
+     "+I,1,x,-,5 -U,1,x,-,5 +U,1,x,-,- -U,1,x,-,- +U,1,x,-,2 -D,1,x,-,2"},
+    {"aggregation overwritten",
+     SUMS,
+     {PUT("", "1,x,y,5"), OVER("", "1,z,-,2"), OVER("03", "1,-,-,9"), OVER("", "1"), OVER("", "1")},
+     "+I,1,x,y,5 -U,1,x,y,5 +U,1,z,-,2 -U,1,z,-,2 +U,1,z,-,9 -D,1,z,-,9"},
 };
 
 static void the_changelog_tells_what_the_rules_made(void **state)

@@ -29,6 +29,17 @@ static void schemas_prepare(struct state *state)
     state->new_row = mem_zalloc(newest->column_count * sizeof *state->new_row);
 }
 
+static void aggregates_prepare(struct state *state)
+{
+    const struct schema *schema = &state->table->descriptor->schema;
+    state->aggregates = NULL;
+    if (state->table->settings.merge_engine != MERGE_AGGREGATION)
+        return;
+    state->aggregates = ARENA_NEW_ARRAY(&state->arena, struct agg, schema->column_count);
+    for (uint32_t i = 0; i < schema->column_count; i++)
+        agg_init(&state->aggregates[i], &schema->columns[i], schema_in_key(schema, i));
+}
+
 static struct arrow_options compression_of(const struct table_settings *settings)
 {
     static const enum arrow_compression by_setting[] = {
@@ -50,6 +61,7 @@ enum err_code state_prepare(struct bucket *bucket, struct err *err)
     arena_reset(&state->arena);
     state->table = table;
     schemas_prepare(state);
+    aggregates_prepare(state);
     struct log_batch_options options = {.format = table->settings.log_format,
                                         .layout = LOG_BATCH_V0,
                                         .schema_id = (int16_t)table->schema_id,

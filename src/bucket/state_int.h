@@ -3,6 +3,7 @@
 #define WEIR_BUCKET_STATE_INT_H
 
 #include "bucket/delta_int.h"
+#include "format/agg/agg.h"
 #include "format/batch/batch.h"
 #include "format/row/row.h"
 #include "kv/kv.h"
@@ -44,6 +45,7 @@ struct state {
     uint32_t schema_count;
     struct table_keys keys;
     int32_t version_column; /* of the merge engine VERSIONED; -1: none */
+    struct agg *aggregates; /* of the merge engine AGGREGATION, one a column; NULL: another engine */
     struct log_batch_builder changelog;
     struct arrow_codec codec;
     struct arena scratch; /* of one put */

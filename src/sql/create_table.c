@@ -4,6 +4,7 @@
 
 struct making {
     struct table_descriptor *table;
+    struct slice auto_increment; /* ptr NULL: no such option */
     VEC(struct schema_column) columns;
 };
 
@@ -146,11 +147,64 @@ static enum err_code bucket_key(struct parser *p, struct making *m, size_t at, s
     return OK;
 }
 
+/* "fields.COLUMN.REST": a column's name may have dots of its own. */
+static struct schema_column *column_of_option(struct making *m, struct slice key, struct slice *rest)
+{
+    for (size_t i = 0; i < m->columns.len; i++) {
+        struct slice name = m->columns.ptr[i].name;
+        size_t at = strlen("fields.") + name.len;
+        if (key.len > at + 1 && key.ptr[at] == '.' &&
+            slice_equal(slice_of(key.ptr + strlen("fields."), name.len), name)) {
+            *rest = slice_of(key.ptr + at + 1, key.len - at - 1);
+            return &m->columns.ptr[i];
+        }
+    }
+    return NULL;
+}
+
+/* 'fields.total.agg' = 'listagg', 'fields.total.listagg.delimiter' = ';', in any order. Until the end a parameter's
+ * name has its function's before it. */
+static enum err_code function_option(struct parser *p, struct making *m, size_t at, struct slice key,
+                                     struct slice value)
+{
+    struct slice rest;
+    struct schema_column *column = column_of_option(m, key, &rest);
+    if (!column)
+        return refuse_at(p, at, "'%.*s' names no column of the table", (int)MIN(key.len, 120), (const char *)key.ptr);
+    if (!slice_is(rest, "agg")) {
+        properties_set(p->arena, &column->agg_parameters, rest, value);
+        return OK;
+    }
+    char *name = arena_cstr(p->arena, value);
+    for (char *c = name; *c; c++)
+        *c = *c == '-' ? '_' : *c >= 'A' && *c <= 'Z' ? (char)(*c | 0x20) : *c;
+    column->agg_function = slice_of(name, value.len);
+    return OK;
+}
+
+static enum err_code parameters_finish(struct parser *p, struct schema_column *column)
+{
+    for (uint32_t i = 0; i < column->agg_parameters.count; i++) {
+        struct slice *key = &column->agg_parameters.items[i].key, function = column->agg_function;
+        if (!slice_starts_with(*key, function) || key->len < function.len + 2 || key->ptr[function.len] != '.')
+            return refuse_at(p, p->token.at, "'fields.%.*s.%.*s' is no parameter of the column's function",
+                             SLICE_ARGS(column->name), SLICE_ARGS(*key));
+        *key = slice_of(key->ptr + function.len + 1, key->len - function.len - 1);
+    }
+    return OK;
+}
+
 static enum err_code table_option(struct parser *p, void *arg, size_t key_at, struct slice key, size_t value_at,
                                   struct slice value)
 {
     struct making *m = arg;
-    (void)key_at;
+    if (slice_starts_with(key, SLICE("fields.")))
+        return function_option(p, m, key_at, key, value);
+    if (slice_is(key, "auto-increment.fields")) {
+        uint32_t position;
+        m->auto_increment = trimmed(value);
+        return known_column(p, m, value_at, m->auto_increment, &position);
+    }
     if (slice_is(key, "bucket.num"))
         return bucket_num(p, m, value_at, value);
     if (slice_is(key, "bucket.key"))
@@ -180,19 +234,21 @@ static const struct type *with_ids(struct arena *arena, const struct type *type,
     return copy;
 }
 
-static void finish(struct parser *p, struct making *m)
+static enum err_code finish(struct parser *p, struct making *m)
 {
     struct schema *schema = &m->table->schema;
     int32_t next = 0;
     schema->columns = ARENA_NEW_ARRAY(p->arena, struct schema_column, m->columns.len);
     schema->column_count = (uint32_t)m->columns.len;
-    schema->auto_increment = -1;
+    schema->auto_increment = m->auto_increment.ptr ? find_column(m, m->auto_increment) : -1;
     for (size_t i = 0; i < m->columns.len; i++) {
         schema->columns[i] = m->columns.ptr[i];
         schema->columns[i].id = next++;
         schema->columns[i].type = with_ids(p->arena, schema->columns[i].type, &next);
+        TRY(parameters_finish(p, &schema->columns[i]));
     }
     schema->highest_field_id = next - 1;
+    return OK;
 }
 
 static enum err_code parse_all(struct parser *p, struct making *m)
@@ -225,7 +281,7 @@ enum err_code parse_create_table(struct parser *p, struct table_descriptor *tabl
     table->bucket_count = -1;
     enum err_code code = parse_all(p, &m);
     if (code == OK)
-        finish(p, &m);
+        code = finish(p, &m);
     vec_deinit(&m.columns);
     return code;
 }

@@ -69,6 +69,29 @@ static void put_option(struct buf *out, bool *first, struct slice key, struct sl
     put_quoted(out, value, '\'');
 }
 
+static void put_functions(struct buf *out, bool *first, const struct schema *schema)
+{
+    struct buf key = {0};
+    for (uint32_t i = 0; i < schema->column_count; i++) {
+        const struct schema_column *column = &schema->columns[i];
+        if (!column->agg_function.ptr)
+            continue;
+        buf_reset(&key);
+        buf_printf(&key, "fields.%.*s.agg", SLICE_ARGS(column->name));
+        put_option(out, first, buf_view(&key), column->agg_function);
+        for (uint32_t k = 0; k < column->agg_parameters.count; k++) {
+            const struct key_value *parameter = &column->agg_parameters.items[k];
+            buf_reset(&key);
+            buf_printf(&key, "fields.%.*s.%.*s.%.*s", SLICE_ARGS(column->name), SLICE_ARGS(column->agg_function),
+                       SLICE_ARGS(parameter->key));
+            put_option(out, first, buf_view(&key), parameter->value);
+        }
+    }
+    if (schema->auto_increment >= 0)
+        put_option(out, first, SLICE("auto-increment.fields"), schema->columns[schema->auto_increment].name);
+    buf_deinit(&key);
+}
+
 static void put_options(struct buf *out, const struct table_descriptor *d)
 {
     bool first = true;
@@ -84,6 +107,7 @@ static void put_options(struct buf *out, const struct table_descriptor *d)
     }
     if (d->bucket_key_count)
         put_option(out, &first, SLICE("bucket.key"), buf_view(&value));
+    put_functions(out, &first, &d->schema);
     for (uint32_t i = 0; i < d->properties.count; i++)
         put_option(out, &first, d->properties.items[i].key, d->properties.items[i].value);
     for (uint32_t i = 0; i < d->custom_properties.count; i++)

@@ -120,7 +120,9 @@ static void show_create_table_reads_as_the_same_table(void **state)
     struct buf text = {0}, json[2] = {0};
     struct sql_reader reader = {
         .text = SLICE("create table `a b` (`x``y` row<f int, g string not null> not null comment 'it''s', k bigint, "
-                      "primary key (k) not enforced) comment '' with ('bucket.num' = '3', 'p' = '''q''')")};
+                      "s string, n bigint, primary key (k) not enforced) comment '' with ('bucket.num' = '3', "
+                      "'p' = '''q''', 'fields.s.agg' = 'listagg', 'fields.s.listagg.delimiter' = ';', "
+                      "'auto-increment.fields' = 'n')")};
     for (int i = 0; i < 2; i++) {
         struct sql_statement s;
         bool have;

@@ -17,6 +17,14 @@ int32_t schema_find_id(const struct schema *schema, int32_t id)
     return -1;
 }
 
+bool schema_in_key(const struct schema *schema, uint32_t column)
+{
+    for (uint32_t i = 0; i < schema->primary_key_count; i++)
+        if (schema->primary_key[i] == column)
+            return true;
+    return false;
+}
+
 static struct key_value *find(const struct properties *props, struct slice key)
 {
     for (uint32_t i = 0; i < props->count; i++)

@@ -149,6 +149,8 @@ const struct type *type_with_nullable(struct arena *arena, const struct type *ty
 /* Position of the column, or -1. */
 int32_t schema_find(const struct schema *schema, struct slice name);
 int32_t schema_find_id(const struct schema *schema, int32_t id);
+/* The column, by position, is one of the primary key. */
+bool schema_in_key(const struct schema *schema, uint32_t column);
 /* NULL where the key is not set. */
 const struct slice *properties_get(const struct properties *props, const char *key);
 void properties_set(struct arena *arena, struct properties *props, struct slice key, struct slice value);

@@ -12,13 +12,9 @@ static const char *const reserved_names[] = {"__offset",     "__timestamp", "__b
                                              "_change_type", "_log_offset", "_commit_timestamp"};
 
 static const char *const agg_functions[] = {
-    "sum",         "product",
-    "max",         "min",
-    "last_value",  "last_value_ignore_nulls",
-    "first_value", "first_value_ignore_nulls",
-    "listagg",     "string_agg",
-    "bool_and",    "bool_or",
-    "rbm32",       "rbm64",
+#define AGG(name, kinds, fold) name,
+#include "agg_functions.def"
+#undef AGG
 };
 
 static enum err_code decode_agg_function(struct doc *doc, json_t *node, struct schema_column *column)
@@ -149,14 +145,6 @@ static enum err_code decode_primary_key(struct doc *doc, json_t *node, struct sc
     return OK;
 }
 
-static bool in_primary_key(const struct schema *schema, uint32_t position)
-{
-    for (uint32_t i = 0; i < schema->primary_key_count; i++)
-        if (schema->primary_key[i] == position)
-            return true;
-    return false;
-}
-
 static enum err_code decode_auto_increment(struct doc *doc, json_t *node, struct schema *schema)
 {
     uint32_t *positions = NULL;
@@ -170,7 +158,7 @@ static enum err_code decode_auto_increment(struct doc *doc, json_t *node, struct
         return doc_refuse(doc, "more than one column is auto-increment");
     if (schema->primary_key_count == 0)
         return doc_refuse(doc, "only primary-key tables have an auto-increment column");
-    if (in_primary_key(schema, positions[0]))
+    if (schema_in_key(schema, positions[0]))
         return doc_refuse(doc, "the auto-increment column is part of the primary key");
     enum type_kind kind = schema->columns[positions[0]].type->kind;
     if (kind != TYPE_INTEGER && kind != TYPE_BIGINT)

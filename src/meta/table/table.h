@@ -116,7 +116,7 @@ struct slice table_option_get(const struct table_descriptor *table, enum table_o
 MUST_CHECK bool duration_from_text(struct slice text, int64_t *ms);
 
 enum table_compression { COMPRESSION_NONE, COMPRESSION_LZ4_FRAME, COMPRESSION_ZSTD };
-enum table_merge { MERGE_NONE, MERGE_FIRST_ROW, MERGE_VERSIONED };
+enum table_merge { MERGE_NONE, MERGE_FIRST_ROW, MERGE_VERSIONED, MERGE_AGGREGATION };
 enum table_delete { DELETE_ALLOW, DELETE_IGNORE, DELETE_DISABLE };
 enum time_unit { TIME_UNIT_YEAR, TIME_UNIT_QUARTER, TIME_UNIT_MONTH, TIME_UNIT_DAY, TIME_UNIT_HOUR };
 enum table_choice { CHOICE_UNSET = -1, CHOICE_OFF = 0, CHOICE_ON = 1 };

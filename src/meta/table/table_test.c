@@ -124,7 +124,9 @@ static const struct refusal refusals[] = {
     {KEY_SCHEMA, "", SET("table.kv.format-version", "0"), CONFIG, "0"},
     {KEY_SCHEMA, "", SET("table.kv.standby-replica.enabled", "true"), OK, NULL},
     {KEY_SCHEMA, "", SET("table.merge-engine", "first_row"), OK, NULL},
-    {KEY_SCHEMA, "", SET("table.merge-engine", "aggregation"), CONFIG, "does not serve"},
+    {KEY_SCHEMA, "", SET("table.merge-engine", "aggregation"), OK, NULL},
+    {KEY_SCHEMA, "", SET("table.merge-engine", "aggregation") "," SET("table.delete.behavior", "ALLOW"), OK, NULL},
+    {LOG_SCHEMA, "", SET("table.merge-engine", "aggregation"), CONFIG, "only for primary-key tables"},
     {KEY_SCHEMA, "", SET("table.merge-engine", "first_row") "," SET("table.delete.behavior", "ALLOW"), CONFIG,
      "IGNORE or"},
     {KEY_SCHEMA, "", SET("table.merge-engine", "versioned"), CONFIG, "needs"},
@@ -182,17 +184,33 @@ static void auto_increment_is_refused(void **state)
     assert_non_null(strstr(err.text, "auto-increment"));
 }
 
-static void aggregation_functions_are_refused(void **state)
+static void aggregation_functions_need_their_engine(void **state)
 {
     (void)state;
+    static const struct {
+        const char *schema, *properties, *function;
+        uint32_t column;
+        enum err_code want;
+        const char *text;
+    } cases[] = {
+        {KEY_SCHEMA, "", "sum", 1, CONFIG, "'dt'"},
+        {LOG_SCHEMA, "", "max", 1, CONFIG, "AGGREGATION"},
+        {KEY_SCHEMA, SET("table.merge-engine", "first_row"), "max", 1, CONFIG, "AGGREGATION"},
+        {KEY_SCHEMA, SET("table.merge-engine", "Aggregation"), "max", 1, OK, ""},
+        {KEY_SCHEMA, SET("table.merge-engine", "aggregation"), "sum", 1, CONFIG, "does not take STRING"},
+        {KEY_SCHEMA, SET("table.merge-engine", "aggregation"), "bool_or", 0, OK, ""}, /* of the key: not looked at */
+    };
     struct err err = {0};
     struct table_cluster cluster = table_cluster_default();
     struct table_descriptor table;
-    parse(&table, KEY_SCHEMA, "", "");
-    table_defaults_apply(&arena, &cluster, &table);
-    table.schema.columns[1].agg_function = SLICE("sum");
-    MUST_FAIL(CONFIG, table_validate(&cluster, &table, &err));
-    assert_non_null(strstr(err.text, "'dt'"));
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        parse(&table, cases[i].schema, "", cases[i].properties);
+        table_defaults_apply(&arena, &cluster, &table);
+        table.schema.columns[cases[i].column].agg_function = slice_str(cases[i].function);
+        enum err_code code = table_validate(&cluster, &table, &err);
+        if (code != cases[i].want || (code != OK && !strstr(err.text, cases[i].text)))
+            fail_msg("case %zu: %s: %s", i, err_name(code), err.text);
+    }
 }
 
 static void what_the_server_forbids_is_refused(void **state)
@@ -306,6 +324,6 @@ static void the_list_of_options_is_sound(void **state)
 
 TESTS("meta.table", TEST(defaults_fill_what_is_missing), TEST(defaults_of_a_log_table_have_no_key_format),
       TEST(defaults_leave_what_is_set), TEST(what_is_not_served_is_refused_with_its_name),
-      TEST(auto_increment_is_refused), TEST(aggregation_functions_are_refused),
+      TEST(auto_increment_is_refused), TEST(aggregation_functions_need_their_engine),
       TEST(what_the_server_forbids_is_refused), TEST(settings_are_the_options_values),
       TEST(durations_may_come_without_a_unit), TEST(the_list_of_options_is_sound))

@@ -1,4 +1,5 @@
 /* What CREATE TABLE refuses. Codes are those of Fluss's TableDescriptorValidation; the texts are ours. */
+#include "format/agg/agg.h"
 #include "meta/table/table_int.h"
 
 #define KV_FORMAT_VERSION_MAX 2
@@ -128,21 +129,32 @@ static enum err_code check_formats(const struct table_descriptor *table, struct 
     return OK;
 }
 
+/* What a column of the primary key says is not looked at, as Fluss has it. */
+static enum err_code check_functions(const struct schema *schema, bool aggregates, struct err *err)
+{
+    for (uint32_t i = 0; i < schema->column_count; i++) {
+        const struct schema_column *column = &schema->columns[i];
+        if (column->agg_function.ptr && !aggregates)
+            return err_set(err, CONFIG,
+                           "Column '%.*s' has the aggregation function '%.*s', which needs a table with "
+                           "'table.merge-engine' AGGREGATION.",
+                           SLICE_ARGS(column->name), SLICE_ARGS(column->agg_function));
+        if (!schema_in_key(schema, i))
+            TRY(agg_check(column, err));
+    }
+    return OK;
+}
+
 static enum err_code check_merge(const struct table_descriptor *table, struct err *err)
 {
-    for (uint32_t i = 0; i < table->schema.column_count; i++) {
-        const struct schema_column *column = &table->schema.columns[i];
-        if (column->agg_function.ptr)
-            return err_set(err, CONFIG,
-                           "Column '%.*s' has an aggregation function; weir does not serve the "
-                           "aggregation merge engine yet.",
-                           SLICE_ARGS(column->name));
-    }
-    if (table->schema.primary_key_count == 0)
-        return check_no_merge(table, err);
     struct table_settings settings;
     TRY(table_settings_read(table, &settings, err));
-    if (settings.merge_engine != MERGE_NONE && settings.delete_behavior == DELETE_ALLOW)
+    bool has_key = table->schema.primary_key_count > 0;
+    TRY(check_functions(&table->schema, has_key && settings.merge_engine == MERGE_AGGREGATION, err));
+    if (!has_key)
+        return check_no_merge(table, err);
+    if ((settings.merge_engine == MERGE_FIRST_ROW || settings.merge_engine == MERGE_VERSIONED) &&
+        settings.delete_behavior == DELETE_ALLOW)
         return err_set(err, CONFIG, "Deletes can't be allowed with this merge engine: set '%s' to IGNORE or DISABLE.",
                        table_option_info(TABLE_OPTION_DELETE_BEHAVIOR)->key);
     return settings.merge_engine == MERGE_VERSIONED ? check_version(table, settings.version_column, err) : OK;
