@@ -176,9 +176,9 @@ static void entries_without_effect_are_refused(void **state)
         {ACL_TABLE, "db.t", "User", "a", "*", ACL_READ, 3},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct acl acl = {(enum acl_type)rows[i].type,         slice_str(rows[i].resource),
-                          slice_str(rows[i].principal_type),   slice_str(rows[i].principal_name),
-                          slice_str(rows[i].host),             (enum acl_operation)rows[i].operation};
+        struct acl acl = {(enum acl_type)rows[i].type,       slice_str(rows[i].resource),
+                          slice_str(rows[i].principal_type), slice_str(rows[i].principal_name),
+                          slice_str(rows[i].host),           (enum acl_operation)rows[i].operation};
         if (acl_check(&acl, rows[i].permission, &err) != ERR_INVALID_ARGUMENT)
             fail_msg("row %zu", i);
     }

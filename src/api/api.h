@@ -32,6 +32,13 @@ struct api_scan_limits {
     size_t batch_bytes_max;
 };
 
+/* Whether access lists count, and who stands above them. */
+struct api_access {
+    bool enabled;
+    bool ignore_case; /* of names */
+    const struct acl_supers *supers;
+};
+
 struct api_config {
     struct os *os;
     struct trace *trace;
@@ -46,6 +53,7 @@ struct api_config {
     size_t partition_max;   /* max.partition.num, of one table */
     size_t fetch_bytes_max; /* of one FETCH_LOG answer, whatever was asked */
     struct api_scan_limits scans;
+    struct api_access access;
     /* Makes the lake table of a new table with table.datalake.enabled, before it is stored (blocks). NULL: no lake.
      * errors: LAKE_TABLE_ALREADY_EXIST, LAKE. */
     enum err_code (*lake_create)(void *arg, struct slice database, struct slice name,

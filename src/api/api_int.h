@@ -13,12 +13,30 @@ struct api_call;
  * api_call_later(); anything else: the error is. */
 typedef enum err_code api_fn(struct api_call *call, struct err *err);
 
+/* What a request wants to use; served.def says what each means. */
+enum api_on {
+    API_ON_ANYBODY,
+    API_ON_CLUSTER,
+    API_ON_DATABASE,
+    API_ON_TABLES_DATABASE,
+    API_ON_TABLE,
+    API_ON_TABLE_ID,
+    API_ON_OWN
+};
+
+struct api_right {
+    enum acl_operation operation;
+    enum api_on on;
+    size_t offset; /* of the field of the request that names it */
+};
+
 struct api_served {
     int16_t key;
     int16_t version_min;
     int16_t version_max;
     enum api_where where;
     api_fn *fn;
+    struct api_right right;
 };
 
 /* What is counted of one kind of request. */
@@ -49,6 +67,7 @@ struct fetch_state;
 /* What is remembered of a connection; loop thread only. */
 struct api_conn {
     bool authenticated;
+    struct slice user;         /* who it is then; borrowed from the listener's users */
     struct fetch_state *fetch; /* api/fetch_state.c; NULL: nothing yet */
 };
 
@@ -62,6 +81,7 @@ struct api_call {
     const struct api_served *served;
     const struct wire_api *wire;
     const struct api_listener *listener;
+    struct slice user; /* ANONYMOUS without login */
     int64_t begun_ns;
     bool failed; /* also when it is only a bucket's part of it */
     int16_t version;
@@ -106,6 +126,39 @@ struct slice api_error_text(struct api_call *call, enum err_code code, const str
 #define API_BUCKET_ERROR(call, answer, code, err)                           \
     ((call)->failed = true, WIRE_SET((answer), error_code, err_wire(code)), \
      WIRE_SET((answer), error_message, api_error_text((call), (code), (err))))
+
+/* ---- rights: authorize.c ---- */
+
+/* What served.def says of the request. errors: AUTHORIZATION_EXCEPTION, UNKNOWN_TABLE_OR_BUCKET_EXCEPTION. */
+MUST_CHECK enum err_code api_authorize(const struct api_call *call, struct err *err);
+/* Whether the call's user may; always where there is no authorizer. thread: that of the handler. */
+bool api_may(const struct api_call *call, enum acl_operation operation, const struct acl_resource *resource);
+bool api_may_database(const struct api_call *call, enum acl_operation operation, struct slice database);
+bool api_may_table(const struct api_call *call, enum acl_operation operation, struct slice database, struct slice name);
+/* The same with a text, and a line in the trace. errors: AUTHORIZATION_EXCEPTION; of an id also
+ * UNKNOWN_TABLE_OR_BUCKET_EXCEPTION. */
+MUST_CHECK enum err_code api_check(const struct api_call *call, enum acl_operation operation,
+                                   const struct acl_resource *resource, struct err *err);
+MUST_CHECK enum err_code api_check_table(const struct api_call *call, enum acl_operation operation,
+                                         const struct wire_pb_table_path *path, struct err *err);
+MUST_CHECK enum err_code api_check_table_id(const struct api_call *call, enum acl_operation operation, int64_t table_id,
+                                            struct err *err);
+/* api_bucket_of for those who may READ the table. */
+MUST_CHECK enum err_code api_bucket_to_read(struct api_call *call, int64_t table_id, int64_t partition_id,
+                                            int32_t number, struct bucket **bucket, struct err *err);
+
+/* ---- access lists: acl.c ---- */
+
+/* errors: SECURITY_DISABLED_EXCEPTION. */
+MUST_CHECK enum err_code api_acls_on(const struct api_call *call, struct err *err);
+struct acl api_acl_of(const struct wire_pb_acl_info *in); /* borrows; not checked */
+struct wire_pb_acl_info api_acl_to(const struct acl *acl);
+/* errors: INVALID_ARGUMENT. */
+MUST_CHECK enum err_code api_acl_filter_of(const struct wire_pb_acl_filter *in, struct acl_filter *filter,
+                                           struct err *err);
+/* errors: AUTHORIZATION_EXCEPTION. */
+MUST_CHECK enum err_code api_acl_may_change(const struct api_call *call, const struct acl *acl, struct err *err);
+void api_acl_trace(const struct api_call *call, const char *what, const struct acl *acl);
 
 /* ---- counting: meter.c ---- */
 
@@ -158,6 +211,9 @@ void scan_sessions_drop(struct api *api, const struct net_conn *conn);
 /* Whether the connection may send this request yet. errors: AUTHENTICATE_EXCEPTION. */
 MUST_CHECK enum err_code authenticate_check(struct net_conn *conn, int16_t key, struct err *err);
 
+/* Who is at the other end: the name that logged in, else ANONYMOUS. thread: the connection's loop. */
+struct slice authenticate_user(struct net_conn *conn);
+
 /* The descriptor as clients see it; for a lake-enabled table with the catalog's options. In the call's arena. */
 struct slice api_table_json(struct api_call *call, const struct table_info *table);
 /* A table whose lake was just enabled enters the schedule with what its lake holds; or its freshness may have changed.
@@ -192,7 +248,7 @@ void api_partition_missing(struct api *api, const struct err *err);
 /* The values of a request, by key. In the call's arena, texts borrowed. */
 struct properties api_partition_spec(struct api_call *call, const struct wire_pb_partition_spec *spec);
 
-#define SERVED(name, min, max, fn, where) api_fn fn;
+#define SERVED(name, min, max, fn, where, operation, on) api_fn fn;
 #include "api/served.def"
 #undef SERVED
 

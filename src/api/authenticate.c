@@ -10,6 +10,12 @@ enum err_code authenticate_check(struct net_conn *conn, int16_t key, struct err 
                    listener->name);
 }
 
+struct slice authenticate_user(struct net_conn *conn)
+{
+    const struct api_conn *state = api_conn_of(conn);
+    return state->authenticated ? state->user : SLICE(ACL_ANONYMOUS);
+}
+
 static enum err_code protocol_check(const struct api_listener *listener, struct slice protocol, struct err *err)
 {
     const char *want = listener->users ? "PLAIN" : "PLAINTEXT";
@@ -35,6 +41,7 @@ enum err_code authenticate(struct api_call *call, struct err *err)
                            trace_str("peer", net_conn_peer(call->conn)));
         return ERR_AUTHENTICATE_EXCEPTION;
     }
+    api_conn_of(call->conn)->user = name;
     api_conn_of(call->conn)->authenticated = true;
     trace_debug(trace, "api", "login", trace_str("listener", listener->name), trace_slice("user", name),
                 trace_str("peer", net_conn_peer(call->conn)));

@@ -1,11 +1,23 @@
 /* The life of a call: from a frame to its answer. */
 #include "api/api_int.h"
 
+/* Where the field is that names what is used; a request without it, or with another type of it, does not compile. */
+#define FIELD(fn, field, type) \
+    _Generic(((struct wire_##fn##_request *)0)->field, type : offsetof(struct wire_##fn##_request, field))
+#define FIELD_ANYBODY(fn) 0
+#define FIELD_CLUSTER(fn) 0
+#define FIELD_OWN(fn) 0
+#define FIELD_DATABASE(fn) FIELD(fn, database_name, struct slice)
+#define FIELD_TABLES_DATABASE(fn) FIELD(fn, table_path, struct wire_pb_table_path)
+#define FIELD_TABLE(fn) FIELD(fn, table_path, struct wire_pb_table_path)
+#define FIELD_TABLE_ID(fn) FIELD(fn, table_id, int64_t)
+
 const struct api_served api_served[] = {
-#define SERVED(name, min, max, fn, where) {WIRE_##name, min, max, where, fn},
+#define SERVED(name, min, max, fn, where, operation, on) \
+    {WIRE_##name, min, max, where, fn, {ACL_##operation, API_ON_##on, FIELD_##on(fn)}},
 #include "api/served.def"
 #undef SERVED
-    {0, 0, 0, API_LOOP, NULL}};
+    {0, 0, 0, API_LOOP, NULL, {ACL_NONE, API_ON_ANYBODY, 0}}};
 
 static const struct api_served *served_find(int16_t key)
 {
@@ -67,7 +79,9 @@ static void call_run(struct api_call *call)
     struct err err = {0};
     bool later = false; /* not in the call: it may be gone when the handler returns */
     call->later = &later;
-    enum err_code code = call->served->fn(call, &err);
+    enum err_code code = api_authorize(call, &err);
+    if (code == OK)
+        code = call->served->fn(call, &err);
     ASSERT(code == OK || !later);
     if (!later)
         api_call_finish(call, code, &err);
@@ -89,6 +103,7 @@ static enum err_code call_create(struct api *api, struct net_conn *conn, const s
                               .served = served,
                               .wire = wire_api_find(header->key),
                               .listener = net_conn_tag(conn),
+                              .user = authenticate_user(conn),
                               .begun_ns = loop_now_ns(net_conn_loop(conn)),
                               .version = header->version,
                               .request_id = header->request_id};
@@ -223,6 +238,13 @@ enum err_code api_bucket_of(struct api_call *call, int64_t table_id, int64_t par
         return err_set(err, ERR_UNKNOWN_TABLE_OR_BUCKET_EXCEPTION, "table %lld has no bucket %d here",
                        (long long)table_id, number);
     return OK;
+}
+
+enum err_code api_bucket_to_read(struct api_call *call, int64_t table_id, int64_t partition_id, int32_t number,
+                                 struct bucket **bucket, struct err *err)
+{
+    TRY(api_check_table_id(call, ACL_READ, table_id, err));
+    return api_bucket_of(call, table_id, partition_id, number, bucket, err);
 }
 
 struct slice api_error_text(struct api_call *call, enum err_code code, const struct err *err)

@@ -50,7 +50,9 @@ static void commit_one(struct api_call *call, const struct lake_commit *commit,
 {
     struct err err = {0};
     answer->table_id = commit->table_id;
-    enum err_code code = progress_make_durable(call, commit, &err);
+    enum err_code code = api_check_table_id(call, ACL_WRITE, commit->table_id, &err);
+    if (code == OK)
+        code = progress_make_durable(call, commit, &err);
     if (code == OK)
         code = meta_lake_commit(call->api->config.meta, commit, &err);
     if (code != OK)

@@ -72,7 +72,7 @@ static void bucket_answer(struct pass *pass, int64_t table_id, const struct wire
     struct err err = {0};
     *answer = (struct wire_pb_fetch_log_resp_for_bucket){
         .partition_id = req->partition_id, .has_partition_id = req->has_partition_id, .bucket_id = req->bucket_id};
-    enum err_code code = api_bucket_of(pass->call, table_id, API_PARTITION(req), req->bucket_id, &bucket, &err);
+    enum err_code code = api_bucket_to_read(pass->call, table_id, API_PARTITION(req), req->bucket_id, &bucket, &err);
     if (code == OK) {
         code = bucket_read(pass, bucket, req, projection, answer, &err);
         bucket_unref(bucket);

@@ -56,6 +56,8 @@ static enum err_code partition_of_path(struct api_call *call, const struct wire_
     struct meta *meta = call->api->config.meta;
     const struct table_info *table;
     int64_t partition_id;
+    if (!api_may_table(call, ACL_DESCRIBE, path->database_name, path->table_name))
+        return OK; /* left out, as a table is */
     TRY(meta_table_get(meta, path->database_name, path->table_name, &table, err));
     enum err_code code = meta_partition_find(meta, table->table_id, path->partition_name, &partition_id, err);
     if (code == OK)
@@ -71,9 +73,13 @@ static enum err_code partition_of_id(struct api_call *call, int64_t partition_id
     const struct table_info *table;
     TRY(meta_partition_get(meta, partition_id, &call->arena, &info, err));
     TRY(meta_table_get_by_id(meta, info.table_id, &table, err));
-    partition_fill(call, table, partition_id, info.name);
+    enum err_code code = OK;
+    if (api_may_table(call, ACL_DESCRIBE, table->database, table->name))
+        partition_fill(call, table, partition_id, info.name);
+    else
+        code = err_set(err, ERR_PARTITION_NOT_EXISTS, "there is no partition %lld", (long long)partition_id);
     table_unref(table);
-    return OK;
+    return code;
 }
 
 static enum err_code partitions_fill(struct api_call *call, struct err *err)
@@ -104,7 +110,9 @@ enum err_code get_metadata(struct api_call *call, struct err *err)
     node_fill(call, resp->tablet_servers);
     resp->table_metadata = ARENA_NEW_ARRAY(&call->arena, struct wire_pb_table_metadata, req->table_path_count);
     for (size_t i = 0; i < req->table_path_count; i++) {
-        TRY(table_fill(call, &req->table_path[i], &resp->table_metadata[i], err));
+        if (!api_may_table(call, ACL_DESCRIBE, req->table_path[i].database_name, req->table_path[i].table_name))
+            continue;
+        TRY(table_fill(call, &req->table_path[i], &resp->table_metadata[resp->table_metadata_count], err));
         resp->table_metadata_count++;
     }
     return partitions_fill(call, err);

@@ -1,5 +1,14 @@
 #include "api/api_int.h"
 
+static size_t seen_only(struct api_call *call, struct database_info *items, size_t count)
+{
+    size_t seen = 0;
+    for (size_t i = 0; i < count; i++)
+        if (api_may_database(call, ACL_DESCRIBE, items[i].name))
+            items[seen++] = items[i];
+    return seen;
+}
+
 enum err_code list_databases(struct api_call *call, struct err *err)
 {
     const struct wire_list_databases_request *req = call->request;
@@ -8,6 +17,7 @@ enum err_code list_databases(struct api_call *call, struct err *err)
     size_t count;
     (void)err;
     meta_database_list(call->api->config.meta, &call->arena, &items, &count);
+    count = seen_only(call, items, count);
     /* With a summary the plain names stay away: stock clients read one or the other. */
     if (req->include_summary) {
         resp->database_summary = ARENA_NEW_ARRAY(&call->arena, struct wire_pb_database_summary, count);

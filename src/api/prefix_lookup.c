@@ -50,7 +50,7 @@ static bool answer_all(struct api_call *call, bool may_block)
         struct err err = {0};
         *answer = (struct wire_pb_prefix_lookup_resp_for_bucket){
             .partition_id = in->partition_id, .has_partition_id = in->has_partition_id, .bucket_id = in->bucket_id};
-        enum err_code code = api_bucket_of(call, req->table_id, API_PARTITION(in), in->bucket_id, &bucket, &err);
+        enum err_code code = api_bucket_to_read(call, req->table_id, API_PARTITION(in), in->bucket_id, &bucket, &err);
         bool blocks = code == OK && !may_block && !bucket_in_memory(bucket);
         if (code == OK && !blocks)
             code = bucket_answer(call, bucket, in, answer, &err);

@@ -38,6 +38,7 @@ static enum err_code prepare(struct api_call *call, const struct wire_pb_table_o
 {
     const struct wire_prepare_lake_table_snapshot_request *all = call->request;
     struct lake_offsets offsets;
+    TRY(api_check_table_id(call, ACL_WRITE, req->table_id, err));
     offsets_read(call, req, &offsets);
     TRY(offsets_make_durable(call, req->table_id, &offsets, err));
     return meta_lake_prepare(call->api->config.meta, req->table_id, req->table_path.database_name,

@@ -103,7 +103,7 @@ static enum err_code session_open(struct api_call *call, struct scan_session **o
     if (req->call_seq_id != 0)
         return err_set(err, ERR_INVALID_SCAN_REQUEST, "a scan begins with call 0, not %d", req->call_seq_id);
     drop_some(call->api, NULL, os_mono_ns(call->api->config.os) - call->api->config.scans.idle_ms_max * 1000000);
-    TRY(api_bucket_of(call, open->table_id, API_PARTITION(open), open->bucket_id, &bucket, err));
+    TRY(api_bucket_to_read(call, open->table_id, API_PARTITION(open), open->bucket_id, &bucket, err));
     struct scan_session *session = mem_alloc(sizeof *session);
     *session = (struct scan_session){.table_id = open->table_id,
                                      .partition_id = API_PARTITION(open),
@@ -141,6 +141,8 @@ static enum err_code session_continue(struct api_call *call, struct scan_session
         code = err_set(err, ERR_INVALID_SCAN_REQUEST, "call %d of a scan comes next, not %d", session->sequence + 1,
                        req->call_seq_id);
     else
+        code = api_check_table_id(call, ACL_READ, session->table_id, err); /* the right may have gone meanwhile */
+    if (code == OK)
         session->busy = true;
     bool drop = session && code != OK && !session->busy;
     if (drop)

@@ -16,6 +16,7 @@
 #ifndef WEIR_CONF_CONF_H
 #define WEIR_CONF_CONF_H
 
+#include "acl/acl.h"
 #include "auth/auth.h"
 #include "os/os.h"
 #include "trace/trace.h"
@@ -133,5 +134,7 @@ MUST_CHECK enum err_code conf_listeners(const struct conf *conf, struct conf_lis
  */
 MUST_CHECK enum err_code conf_listener_users(const struct conf *conf, const struct conf_listener *listener,
                                              struct auth_users **users, struct err *err);
+/* super.users; the caller deinits them. */
+MUST_CHECK enum err_code conf_super_users(const struct conf *conf, struct acl_supers *supers, struct err *err);
 
 #endif

@@ -48,6 +48,9 @@ struct setting {
 /* What security.sasl.* says: mechanisms, and users of each listener that needs some. */
 MUST_CHECK enum err_code sasl_check(const struct conf *conf, const struct conf_listeners *listeners, struct err *err);
 
+/* What is said of access lists. */
+MUST_CHECK enum err_code access_check(const struct conf *conf, struct err *err);
+
 struct pair { /* a key of a map */
     const struct option *option;
     const char *name; /* whole */

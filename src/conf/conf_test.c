@@ -153,9 +153,9 @@ static void what_is_not_there_yet_is_refused_unless_it_asks_for_nothing(void **s
 {
     (void)state;
     struct conf *conf = conf_create();
-    MUST(set(conf, CONF_FROM_FILE, "authorizer.enabled", "FALSE"));
-    MUST_FAIL(ERR_NOT_SUPPORTED, set(conf, CONF_FROM_FILE, "authorizer.enabled", "true"));
-    assert_non_null(strstr(err.text, "authorizer.enabled: weir has no access lists yet"));
+    MUST(set(conf, CONF_FROM_FILE, "kafka.enabled", "FALSE"));
+    MUST_FAIL(ERR_NOT_SUPPORTED, set(conf, CONF_FROM_FILE, "kafka.enabled", "true"));
+    assert_non_null(strstr(err.text, "kafka.enabled: weir does not speak"));
     MUST_FAIL(ERR_NOT_SUPPORTED, set(conf, CONF_FROM_FILE, "tablet-server.port", "9124"));
     MUST_FAIL(ERR_NOT_SUPPORTED, set(conf, CONF_FROM_FILE, "datalake.iceberg.type", "hadoop"));
     MUST(set(conf, CONF_FROM_FILE, "log.replica.min-in-sync-replicas-number", "1"));

@@ -181,5 +181,6 @@ enum err_code conf_check(const struct conf *conf, struct err *err)
     struct conf_listeners listeners;
     TRY(conf_listeners(conf, &listeners, err));
     TRY(sasl_check(conf, &listeners, err));
+    TRY(access_check(conf, err));
     return check_http(conf, err);
 }

@@ -124,6 +124,22 @@ static void secrets_are_not_listed(void **state)
     conf_destroy(conf);
 }
 
+static void super_users_are_checked(void **state)
+{
+    (void)state;
+    const char *const settings[] = {"security.protocol.map=", "super.users=User:admin; User:ops", NULL};
+    struct conf *conf = conf_of(settings);
+    struct acl_supers supers;
+    MUST(conf_check(conf, &err));
+    MUST(conf_super_users(conf, &supers, &err));
+    assert_int_equal(supers.names.len, 2);
+    acl_supers_deinit(&supers);
+    MUST(conf_set_assignment(conf, SLICE("super.users=admin"), &err));
+    MUST_FAIL(ERR_INVALID_CONFIG_EXCEPTION, conf_check(conf, &err));
+    assert_non_null(strstr(err.text, "super.users: \"admin\" is not of the form User:NAME"));
+    conf_destroy(conf);
+}
+
 TESTS("conf.sasl", TEST(users_come_from_jaas_text_and_list_together), TEST(a_listeners_own_text_replaces_the_others),
       TEST(what_does_not_fit_is_refused_without_secrets), TEST(other_options_of_sasl_are_refused),
-      TEST(secrets_are_not_listed))
+      TEST(secrets_are_not_listed), TEST(super_users_are_checked))

@@ -154,14 +154,14 @@ static enum err_code make_ready(struct db *db, int64_t now_ms, struct err *err)
     static const char *const before[] = {"PRAGMA locking_mode=EXCLUSIVE", "PRAGMA temp_store=MEMORY",
                                          "PRAGMA trusted_schema=OFF"};
     static const char *const after[] = {"PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON"};
-    bool is_new;
+    int version;
     TRY(run_all(db, before, ARRAY_LEN(before), err));
-    TRY(layout_check(db, &is_new, err));
+    TRY(layout_check(db, &version, err));
     TRY(db_each(db, err, "PRAGMA journal_mode=WAL", expect_wal, db));
     TRY(run_all(db, after, ARRAY_LEN(after), err));
-    if (is_new)
-        return layout_create(db, now_ms, err);
-    return db_each(db, err, "PRAGMA quick_check(1)", check_row, db);
+    if (version > 0)
+        TRY(db_each(db, err, "PRAGMA quick_check(1)", check_row, db));
+    return layout_upgrade(db, version, now_ms, err);
 }
 
 enum err_code db_open(struct db *db, struct os *os, const char *path, int64_t now_ms, struct err *err)

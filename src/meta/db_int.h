@@ -33,11 +33,13 @@ MUST_CHECK enum err_code db_commit(struct db *db, struct err *err);
 void db_rollback(struct db *db);
 
 /* layout.c: the tables of format version LAYOUT_VERSION. */
-#define LAYOUT_VERSION 2
+#define LAYOUT_VERSION 3
+#define LAYOUT_VERSION_OLDEST 2          /* that layout_upgrade can start from */
 #define LAYOUT_APPLICATION_ID 0x77656972 /* "weir" */
-/* Is it weir's and of this version, or new? errors: FORMAT_VERSION. */
-MUST_CHECK enum err_code layout_check(struct db *db, bool *is_new, struct err *err);
-/* All in one transaction, so that a crash leaves an empty file or a ready one. */
-MUST_CHECK enum err_code layout_create(struct db *db, int64_t now_ms, struct err *err);
+/* Is it weir's, and of which version? 0: it is new. errors: FORMAT_VERSION. */
+MUST_CHECK enum err_code layout_check(struct db *db, int *version, struct err *err);
+/* Brings the file from its version to LAYOUT_VERSION, from 0 all of it: one transaction, so that a crash leaves the
+ * file as it was or ready. */
+MUST_CHECK enum err_code layout_upgrade(struct db *db, int version, int64_t now_ms, struct err *err);
 
 #endif

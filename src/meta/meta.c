@@ -57,6 +57,7 @@ void meta_close(struct meta *meta)
         pending_delete_destroy(meta->deletes.ptr[i]);
     vec_deinit(&meta->deletes);
     partition_forget_all(meta);
+    acl_set_deinit(&meta->acls);
     map_deinit(&meta->tables);
     map_deinit(&meta->paths);
     map_deinit(&meta->lakes);

@@ -1,4 +1,4 @@
-/* The metadata of a server: databases, tables, their schemas and partitions, lake snapshots, counters.
+/* The metadata of a server: databases, tables, their schemas and partitions, lake snapshots, access lists, counters.
  *
  * One SQLite file, meta.db in the data directory (docs/formats/meta.md), mirrored in memory: readers never touch the
  * disk, writers are one at a time and durable when they return. After a crash each write is there whole or not at all.
@@ -15,6 +15,7 @@
 #ifndef WEIR_META_META_H
 #define WEIR_META_META_H
 
+#include "acl/acl.h"
 #include "base/vec.h"
 #include "meta/table/table.h"
 #include "os/os.h"
@@ -250,5 +251,19 @@ MUST_CHECK enum err_code meta_lake_snapshot(struct meta *meta, int64_t table_id,
  * the log may be trimmed to, and lag is measured from. */
 void meta_lake_progress(struct meta *meta, int64_t table_id, struct arena *arena, struct lake_bucket_progress **buckets,
                         size_t *count);
+
+/* ---- access lists ---- */
+
+#define META_ACLS_MAX 100000
+
+/* Stores entries that acl_check took, all or none; those that are there stay (blocks). errors: LIMIT. */
+MUST_CHECK enum err_code meta_acls_create(struct meta *meta, const struct acl *acls, size_t count, struct err *err);
+/* Takes these entries out, all or none; those that are not there are no error (blocks). */
+MUST_CHECK enum err_code meta_acls_drop(struct meta *meta, const struct acl *acls, size_t count, struct err *err);
+/* Those that match, in order, in arena. */
+void meta_acl_list(struct meta *meta, const struct acl_filter *filter, struct arena *arena, struct acl **items,
+                   size_t *count);
+bool meta_acl_allows(struct meta *meta, const struct acl_user *user, bool ignore_case, enum acl_operation operation,
+                     const struct acl_resource *resource);
 
 #endif

@@ -69,6 +69,7 @@ struct meta {
     struct map partitions;                      /* id -> struct partition */
     struct map partitioned;                     /* table id -> struct table_partitions, of every table that has some */
     VEC(struct partition *) dropped_partitions; /* of tables that are there: files may be left */
+    struct acl_set acls;
     int64_t partition_id_next;
     int64_t table_id_next;
     int64_t writer_id_next; /* under `read` */
@@ -115,6 +116,8 @@ void partition_forget_table_locked(struct meta *meta, int64_t table_id);
 void partition_forget_all(struct meta *meta);
 
 /* ---- others ---- */
+
+MUST_CHECK enum err_code acl_load(struct meta *meta, struct err *err);
 
 struct database *database_create(struct slice name, struct slice json, int64_t created_ms, int64_t modified_ms);
 void database_destroy(struct database *database);

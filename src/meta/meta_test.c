@@ -451,9 +451,12 @@ static void an_unknown_version_is_refused(void **state)
     meta_bed_create(&bed, "t", 1);
     meta_bed_end(&bed, BED_CLOSE);
     struct buf before = file_bytes(), other = file_bytes();
-    other.ptr[63] = 3; /* user_version, the last of its four bytes */
+    other.ptr[63] = LAYOUT_VERSION + 1; /* user_version, the last of its four bytes */
     MUST(os_write_durable(bed.os, META_BED_DATA "/meta.db", buf_view(&other), &err));
-    open_must_fail(ERR_FORMAT_VERSION, "format version 3");
+    open_must_fail(ERR_FORMAT_VERSION, "format version 4");
+    other.ptr[63] = LAYOUT_VERSION_OLDEST - 1;
+    MUST(os_write_durable(bed.os, META_BED_DATA "/meta.db", buf_view(&other), &err));
+    open_must_fail(ERR_FORMAT_VERSION, "format version 1");
     other.ptr[63] = 1;
     other.ptr[68] ^= 1; /* application_id */
     MUST(os_write_durable(bed.os, META_BED_DATA "/meta.db", buf_view(&other), &err));

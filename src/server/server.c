@@ -116,6 +116,7 @@ void server_stop(struct server *server)
     kv_env_destroy(server->kv);
     meta_close(server->meta);
     server_metrics_deinit(server);
+    acl_supers_deinit(&server->supers);
     for (size_t i = 0; i < server->listeners.count; i++)
         auth_users_destroy(server->users[i]);
     os_file_close(server->lock);

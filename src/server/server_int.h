@@ -27,6 +27,7 @@ struct server {
     char remote_dir[OS_PATH_MAX];
     struct os_file *lock;
     struct conf_listeners listeners;
+    struct acl_supers supers;
     struct auth_users *users[CONF_LISTENERS_MAX];      /* NULL: PLAINTEXT */
     struct api_listener addresses[CONF_LISTENERS_MAX]; /* what clients are told */
     uint16_t bound_ports[CONF_LISTENERS_MAX];

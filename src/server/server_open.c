@@ -104,6 +104,15 @@ static struct api_scan_limits scan_limits_of(const struct conf *conf)
     };
 }
 
+/* Without a super user nobody may grant the first right, nor any but those that were granted before. */
+static void access_warn(struct server *server)
+{
+    if (conf_bool(server->conf, CONF_AUTHORIZER_ENABLED) && server->supers.names.len == 0)
+        trace_warn(server->trace, "server", "no_super_users",
+                   trace_str("what", "authorizer.enabled is on and nobody is in super.users"),
+                   trace_str("do", "set super.users=User:NAME, or nobody can grant rights"));
+}
+
 static void api_make(struct server *server)
 {
     struct api_config config = {
@@ -122,6 +131,9 @@ static void api_make(struct server *server)
         .lake_create = conf_is(server->conf, CONF_DATALAKE_FORMAT, "paimon") ? server_lake_create : NULL,
         .lake_alter = conf_is(server->conf, CONF_DATALAKE_FORMAT, "paimon") ? server_lake_alter : NULL,
         .scans = scan_limits_of(server->conf),
+        .access = {.enabled = conf_bool(server->conf, CONF_AUTHORIZER_ENABLED),
+                   .ignore_case = conf_bool(server->conf, CONF_ACL_IGNORE_CASE),
+                   .supers = &server->supers},
         .lake_options = &server->lake_options,
         .lake_arg = server,
     };
@@ -143,6 +155,8 @@ enum err_code server_open_data(struct server *server, struct err *err)
     server_env_init(server);
     buckets_create(&server->env, &server->buckets);
     TRY(server_lake_open(server, err));
+    TRY(conf_super_users(server->conf, &server->supers, err));
+    access_warn(server);
     api_make(server);
     dropped_remove(server);
     dropped_partitions_remove(server);
