@@ -199,6 +199,8 @@ static enum err_code make_entry(struct data_files *files, struct entry **out, st
         .source = {true, files->source},
         .value_stats_columns = {layout->stat_names, layout->stat_count},
     };
+    TRY(paimon_told_path(files->table, files->partition, files->bucket, files->name, files->arena, &e->external_path,
+                         err));
     TRY(make_stats(files, layout->key_row, NULL, &e->key_stats, err));
     TRY(make_stats(files, layout->stat_row, layout->stat_places, &e->value_stats, err));
     *out = e;

@@ -25,10 +25,14 @@ MUST_CHECK enum err_code paimon_table_live(struct paimon_table *table, const str
 /* ---- where files are (place.c) ---- */
 
 /* The directory of a bucket. partition: a row with its arity in front, as in entries. errors: CORRUPT for a row that is
- * none; NOT_SUPPORTED for a type of partition column whose text depends on the machine, or that nobody else can read.
- */
+ * none. */
 MUST_CHECK enum err_code paimon_bucket_dir(const struct paimon_table *table, struct slice partition, int32_t bucket,
                                            struct path *path, struct err *err);
+/* What the manifest must say of a file's path, in the arena: its path where readers may think of another, else ptr
+ * NULL.
+ */
+MUST_CHECK enum err_code paimon_told_path(const struct paimon_table *table, struct slice partition, int32_t bucket,
+                                          struct slice name, struct arena *arena, struct slice *told, struct err *err);
 /* The path of a data or changelog file, or of one of its extra files (name). */
 MUST_CHECK enum err_code paimon_entry_path(const struct paimon_table *table, const struct entry *entry,
                                            struct slice name, struct path *path, struct err *err);

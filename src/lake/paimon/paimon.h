@@ -216,6 +216,8 @@ struct paimon_change {
 MUST_CHECK enum err_code paimon_bucket_change(struct paimon_bucket *bucket, const struct paimon_change *change,
                                               const struct column *columns, uint32_t i, struct err *err);
 
+/* Of a table without primary key: the file that is open is ended, and its memory given back; more rows make another. */
+MUST_CHECK enum err_code paimon_bucket_roll(struct paimon_bucket *bucket, struct err *err);
 /* No more rows come for this bucket: its files are ended and its memory is given back. (The commit does it for all; a
  * caller that goes bucket by bucket holds one at a time.) Twice is fine. */
 MUST_CHECK enum err_code paimon_bucket_end(struct paimon_bucket *bucket, struct err *err);
@@ -316,6 +318,9 @@ MUST_CHECK enum err_code paimon_scan_open(struct paimon_table *table, const stru
 MUST_CHECK enum err_code paimon_scan_next(struct paimon_scan *scan, struct column *columns, uint32_t *row_count,
                                           struct err *err);
 int32_t paimon_scan_bucket(const struct paimon_scan *scan); /* of the last slice */
-void paimon_scan_close(struct paimon_scan *scan);           /* NULL is fine */
+/* Values of the partition keys of the last slice, in their order; they live until the next call that gives another.
+ * NULL for a table without partitions. */
+const struct datum *paimon_scan_partition(const struct paimon_scan *scan);
+void paimon_scan_close(struct paimon_scan *scan); /* NULL is fine */
 
 #endif

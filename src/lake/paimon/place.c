@@ -6,25 +6,11 @@
 #include "lake/paimon/live_int.h"
 #include "lake/paimon/row_int.h"
 
-/* The text of an instant depends on the machine's zone, and pypaimon reads no partition of bytes. */
-static enum err_code check_kinds(const struct type *row, struct err *err)
-{
-    for (uint32_t i = 0; i < row->field_count; i++) {
-        enum type_kind kind = row->fields[i].type->kind;
-        if (kind == TYPE_TIMESTAMP_LTZ || kind == TYPE_BINARY || kind == TYPE_BYTES)
-            return err_set(err, ERR_NOT_SUPPORTED, "the lake can't be partitioned by a column of type %s",
-                           type_kind_json_name(kind));
-    }
-    return OK;
-}
-
 static enum err_code put_partitions(struct buf *out, const struct type *row, struct slice partition, struct err *err)
 {
     struct arena arena = {0};
     struct datum *values = ARENA_NEW_ARRAY(&arena, struct datum, row->field_count + 1);
-    enum err_code code = check_kinds(row, err);
-    if (code == OK)
-        code = paimon_row_decode(row, partition, &arena, values, err);
+    enum err_code code = paimon_row_decode(row, partition, &arena, values, err);
     if (code == OK)
         paimon_partition_path(row, values, out);
     arena_deinit(&arena);
@@ -42,6 +28,19 @@ enum err_code paimon_bucket_dir(const struct paimon_table *table, struct slice p
         code = paimon_path_set(path, err, "%s/%.*sbucket-%d", TABLE_DIR(table), SLICE_ARGS(buf_view(&text)), bucket);
     buf_deinit(&text);
     return code;
+}
+
+enum err_code paimon_told_path(const struct paimon_table *table, struct slice partition, int32_t bucket,
+                               struct slice name, struct arena *arena, struct slice *told, struct err *err)
+{
+    struct path dir;
+    *told = (struct slice){0};
+    if (!table->newest->partition_key_count || !paimon_partition_is_obscure(table->newest->partition_row) ||
+        *TABLE_DIR(table) != '/')
+        return OK;
+    TRY(paimon_bucket_dir(table, partition, bucket, &dir, err));
+    *told = arena_printf(arena, "%s/%.*s", dir.text, SLICE_ARGS(name));
+    return OK;
 }
 
 /* A path of another place, as a URI of this machine or a plain path. */

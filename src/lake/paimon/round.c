@@ -24,6 +24,32 @@ static enum err_code match_columns(struct paimon_round *r, const struct type ***
     return OK;
 }
 
+static struct slice place_key(struct paimon_round *r, struct slice partition, int32_t bucket)
+{
+    buf_reset(&r->place);
+    buf_put_u32(&r->place, (uint32_t)bucket);
+    buf_put_slice(&r->place, partition);
+    return buf_view(&r->place);
+}
+
+static void index_sequences(struct paimon_round *r)
+{
+    size_t at = 0;
+    struct slice key;
+    void *value;
+    while (map_next(&r->live->by_identity, &at, &key, &value)) {
+        const struct entry *e = value;
+        struct slice place = place_key(r, e->partition, e->bucket);
+        int64_t *greatest = map_get(&r->sequences, place);
+        if (!greatest) {
+            greatest = ARENA_NEW(&r->arena, int64_t);
+            *greatest = -1;
+            map_put(&r->sequences, place, greatest);
+        }
+        *greatest = MAX(*greatest, e->sequence_max);
+    }
+}
+
 static enum err_code begin(struct paimon_round *r, struct err *err)
 {
     struct paimon_snapshot snapshot;
@@ -35,6 +61,7 @@ static enum err_code begin(struct paimon_round *r, struct err *err)
     TRY(paimon_layout_make(&r->arena, r->schema, types, &r->layout, err));
     TRY(paimon_snapshot_newest(r->table, &r->arena, &snapshot, err));
     TRY(paimon_table_live(r->table, &snapshot, &r->live, err));
+    index_sequences(r);
     r->base_id = snapshot.id;
     return paimon_intent_put(r->table, r->options.rounds_dir, r->names.uuid, err);
 }
@@ -74,18 +101,10 @@ static enum err_code partition_bytes(struct paimon_round *r, const struct datum 
 }
 
 /* One more than the greatest of the bucket's live files. */
-static int64_t next_sequence(const struct live *live, struct slice partition, int32_t bucket)
+static int64_t next_sequence(struct paimon_round *r, struct slice partition, int32_t bucket)
 {
-    int64_t greatest = -1;
-    size_t at = 0;
-    struct slice key;
-    void *value;
-    while (map_next(&live->by_identity, &at, &key, &value)) {
-        const struct entry *e = value;
-        if (e->bucket == bucket && slice_equal(e->partition, partition))
-            greatest = MAX(greatest, e->sequence_max);
-    }
-    return greatest + 1;
+    const int64_t *greatest = map_get(&r->sequences, place_key(r, partition, bucket));
+    return greatest ? *greatest + 1 : 0;
 }
 
 static void init_files(struct paimon_round *r, struct paimon_bucket *b, struct data_files *files, const char *prefix)
@@ -107,13 +126,14 @@ static struct paimon_bucket *add_bucket(struct paimon_round *r, struct slice par
     b->round = r;
     b->partition = partition;
     b->bucket = bucket;
-    b->sequence_base = next_sequence(r->live, partition, bucket);
+    b->sequence_base = next_sequence(r, partition, bucket);
     init_files(r, b, &b->data, "data-");
     init_files(r, b, &b->changelog, "changelog-");
     b->data.next_sequence = b->sequence_base;
     if (r->layout.key_count)
         paimon_changes_init(b);
     vec_push(&r->buckets, b);
+    map_put(&r->by_place, place_key(r, partition, bucket), b);
     return b;
 }
 
@@ -125,14 +145,9 @@ enum err_code paimon_round_bucket(struct paimon_round *r, const struct datum *pa
     if (bucket < 0 || bucket >= count)
         return err_set(err, ERR_LAKE, "the lake table has %d buckets, there is no bucket %d", count, bucket);
     TRY(partition_bytes(r, partition, &bytes, err));
-    for (size_t i = 0; i < r->buckets.len; i++) {
-        struct paimon_bucket *b = r->buckets.ptr[i];
-        if (b->bucket == bucket && slice_equal(b->partition, bytes)) {
-            *out = b;
-            return OK;
-        }
-    }
-    *out = add_bucket(r, bytes, bucket);
+    *out = map_get(&r->by_place, place_key(r, bytes, bucket));
+    if (!*out)
+        *out = add_bucket(r, bytes, bucket);
     return OK;
 }
 
@@ -198,6 +213,12 @@ enum err_code paimon_bucket_append(struct paimon_bucket *bucket, const struct pa
 }
 
 /* ---- the end ---- */
+
+enum err_code paimon_bucket_roll(struct paimon_bucket *b, struct err *err)
+{
+    ASSERT(!b->round->layout.key_count);
+    return paimon_data_files_end(&b->data, err);
+}
 
 enum err_code paimon_bucket_end(struct paimon_bucket *b, struct err *err)
 {
@@ -274,6 +295,9 @@ void paimon_round_destroy(struct paimon_round *r)
     for (int i = 0; i < SYSTEM_COLUMN_COUNT; i++)
         buf_deinit(&r->system[i]);
     vec_deinit(&r->buckets);
+    map_deinit(&r->by_place);
+    map_deinit(&r->sequences);
+    buf_deinit(&r->place);
     arena_deinit(&r->arena);
     mem_free(r);
 }

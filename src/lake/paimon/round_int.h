@@ -15,6 +15,9 @@ struct paimon_round {
     struct live *live; /* the table's, of base_id */
     int64_t base_id;
     VEC(struct paimon_bucket *) buckets;
+    struct map by_place;  /* the same by partition and bucket */
+    struct map sequences; /* int64_t in the arena: the greatest in the live files of a partition and bucket */
+    struct buf place;     /* scratch: a key of both */
     struct buf system[SYSTEM_COLUMN_COUNT]; /* scratch */
     bool is_over;
     bool is_published;

@@ -15,5 +15,8 @@ MUST_CHECK enum err_code paimon_row_decode(const struct type *row, struct slice 
 /* "dt=2024-01-01/hour=3/": the directory of a partition below its table, option partition.legacy-name = false.
  * values: one a partition column. LTZ values are written in UTC. */
 void paimon_partition_path(const struct type *partition, const struct datum *values, struct buf *out);
+/* Readers may come to another directory: an instant's text is that of the reader's time zone, and pypaimon has another
+ * one for bytes. Files of such partitions carry their path in the manifest, which all readers prefer. */
+bool paimon_partition_is_obscure(const struct type *partition);
 
 #endif

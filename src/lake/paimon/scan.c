@@ -1,5 +1,6 @@
 /* The rows of a snapshot, bucket by bucket. */
 #include "lake/paimon/read_int.h"
+#include "lake/paimon/row_int.h"
 
 struct paimon_scan {
     struct paimon_table *table;
@@ -16,6 +17,8 @@ struct paimon_scan {
     bool is_open;
     struct data_reader reader;
     int32_t bucket;
+    struct arena partition_arena;
+    struct datum *partition; /* NULL: the table has none */
 };
 
 /* ---- open ---- */
@@ -115,6 +118,7 @@ void paimon_scan_close(struct paimon_scan *scan)
         paimon_data_reader_close(&scan->reader);
     mem_free(scan->files);
     paimon_live_destroy(scan->live);
+    arena_deinit(&scan->partition_arena);
     mem_free(scan);
 }
 
@@ -135,6 +139,16 @@ static bool needs_merge(const struct paimon_scan *scan)
     return scan->to - scan->from > 1; /* files of a level have to be put in order */
 }
 
+static enum err_code read_partition(struct paimon_scan *scan, const struct entry *file, struct err *err)
+{
+    const struct type *row = scan->schema->partition_row;
+    if (!scan->schema->partition_key_count)
+        return OK;
+    arena_reset(&scan->partition_arena);
+    scan->partition = ARENA_NEW_ARRAY(&scan->partition_arena, struct datum, row->field_count);
+    return paimon_row_decode(row, file->partition, &scan->partition_arena, scan->partition, err);
+}
+
 static enum err_code next_bucket(struct paimon_scan *scan, struct err *err)
 {
     scan->from = scan->to;
@@ -145,6 +159,7 @@ static enum err_code next_bucket(struct paimon_scan *scan, struct err *err)
            slice_equal(scan->files[scan->to]->partition, first->partition))
         scan->to++;
     scan->bucket = first->bucket;
+    TRY(read_partition(scan, first, err));
     scan->merges = needs_merge(scan);
     scan->next_file = scan->from;
     if (!scan->merges)
@@ -212,4 +227,9 @@ enum err_code paimon_scan_next(struct paimon_scan *scan, struct column *columns,
 int32_t paimon_scan_bucket(const struct paimon_scan *scan)
 {
     return scan->bucket;
+}
+
+const struct datum *paimon_scan_partition(const struct paimon_scan *scan)
+{
+    return scan->partition;
 }
