@@ -26,7 +26,8 @@
 #define CLIENT_TIMEOUT_MS 30000           /* of one exchange, where options.timeout_ms is 0 */
 #define CLIENT_FRAME_BYTES_MAX (1u << 30) /* of one answer; a longer one ends the connection (LIMIT) */
 #define CLIENT_NODES_MAX 1024
-#define CLIENT_BUCKETS_MAX 65536 /* of one table */
+#define CLIENT_BUCKETS_MAX 65536    /* of one table, or of one partition */
+#define CLIENT_PLACES_MAX (4 << 20) /* buckets of all partitions of one table, those that were dropped too */
 
 struct client;
 
@@ -106,8 +107,25 @@ struct client_schema {
     const struct type *row; /* the ROW of all columns */
 };
 
+/* One partition. It is never forgotten while its table is open, so that its places stay its own. */
+struct client_partition {
+    int64_t id;
+    struct slice name;          /* "us$2024-01-02" */
+    const struct slice *texts;  /* of its values, in the order of the partition keys */
+    const struct datum *values; /* likewise, typed; NULL where the texts are none of their types */
+    uint32_t index;             /* in table->partitions */
+    uint32_t twin;  /* index of the first partition with the same values, most often its own: of some types a
+                     * value has several names (FLOAT: 1 and 1_0), which the lake does not know */
+    bool is_gone;   /* dropped since it was met */
+    bool is_remade; /* one of this name was dropped before, and the lake may hold rows of it; weir servers tell */
+};
+
 /* What is known of a table; read only for others. It is that of its opening: drop it and open again to see changes of
- * the descriptor. The leaders of buckets are kept fresh inside. */
+ * the descriptor. The leaders of buckets are kept fresh inside.
+ *
+ * Places: every bucket of every partition has a place, a number from 0 on: partition index x bucket_count + bucket. Of
+ * a table without partitions the place is the bucket. What is told of all buckets comes in arrays by place, as long as
+ * client_place_count() says then; places are only ever added at the end, and only by the calls that say so. */
 struct client_table {
     struct client *client;
     struct client_path path;
@@ -118,9 +136,12 @@ struct client_table {
     enum log_format log_format;
     enum row_format kv_format;
     struct arrow_options arrow; /* how the table wants its batches compressed */
-    int32_t bucket_count;
+    int32_t bucket_count;       /* of a partitioned table: of each partition */
+    struct client_partition **partitions;
+    uint32_t partition_count;
     int64_t created_ms;
     int64_t modified_ms;
+    bool is_partitioned;
     bool has_primary_key;
     bool lake_enabled; /* table.datalake.enabled */
     /* What weir servers tell about tiering (GetTableInfoResponse, fields of weir); ptr NULL or -1 where they don't. */
@@ -132,7 +153,7 @@ struct client_table {
     struct client_table_state *state; /* private */
 };
 
-/* errors: also NOT_SUPPORTED for a partitioned table. */
+/* A partitioned table comes with the partitions that it has. */
 MUST_CHECK enum err_code client_table_open(struct client *client, struct client_path path, struct client_table **table,
                                            struct err *err);
 struct client_table *client_table_ref(struct client_table *table);
@@ -144,32 +165,83 @@ MUST_CHECK enum err_code client_table_schema(struct client_table *table, int32_t
 MUST_CHECK enum err_code client_table_bucket(const struct client_table *table, const struct datum *row, int32_t *bucket,
                                              struct err *err);
 
+static inline size_t client_place_count(const struct client_table *table)
+{
+    return (size_t)table->bucket_count * (table->is_partitioned ? table->partition_count : 1);
+}
+
+static inline int32_t client_place_bucket(const struct client_table *table, int32_t place)
+{
+    return place % table->bucket_count;
+}
+
+/* NULL for a table without partitions. */
+static inline const struct client_partition *client_place_partition(const struct client_table *table, int32_t place)
+{
+    return table->is_partitioned ? table->partitions[place / table->bucket_count] : NULL;
+}
+
+/* The place is of a partition that was dropped. */
+static inline bool client_place_is_gone(const struct client_table *table, int32_t place)
+{
+    return table->is_partitioned && client_place_partition(table, place)->is_gone;
+}
+
+/* ---- partitions ---- */
+
+/* Asks which there are: adds places for new ones, marks those that are gone. Without partitions it does nothing. */
+MUST_CHECK enum err_code client_partitions_refresh(struct client_table *table, struct err *err);
+/* The partition of a row, by its partition columns; *partition is NULL where there is none, and for a table without
+ * partitions. Asks the server about one that is not known, and adds places for it; with create it is made first where
+ * it is not there. errors: INVALID_ARGUMENT a null; PARTITION_SPEC_INVALID_EXCEPTION, PARTITION_MAX_NUM_EXCEPTION and
+ * others of the server's, when it is made. */
+MUST_CHECK enum err_code client_partition_of(struct client_table *table, const struct datum *row, bool create,
+                                             const struct client_partition **partition, struct err *err);
+/* The first partition with these values that is not gone, or NULL; also where values is NULL. */
+const struct client_partition *client_partition_by_values(const struct client_table *table, const struct datum *values);
+/* spec: a text for each partition key (docs/formats/rows.md). */
+MUST_CHECK enum err_code client_partition_create(struct client *client, struct client_path path,
+                                                 const struct properties *spec, bool ignore_if_exists, struct err *err);
+MUST_CHECK enum err_code client_partition_drop(struct client *client, struct client_path path,
+                                               const struct properties *spec, bool ignore_if_not_exists,
+                                               struct err *err);
+
+/* ---- offsets ---- */
+
 enum client_offset { CLIENT_EARLIEST, CLIENT_LATEST, CLIENT_TIMESTAMP }; /* the protocol's numbers */
-/* The offset of each bucket: bucket_count places. LATEST is the high watermark; TIMESTAMP the first batch not older. */
+/* The offset of each place. LATEST is the high watermark; TIMESTAMP the first batch not older. -1 for those that are
+ * gone, also where they go during the call. */
 MUST_CHECK enum err_code client_offsets(struct client_table *table, enum client_offset kind, int64_t timestamp_ms,
                                         int64_t *offsets, struct err *err);
-/* Rows of all buckets: live keys, or for a log table high watermark less start. */
+/* The same of some places; -1 for the others. */
+MUST_CHECK enum err_code client_offsets_of(struct client_table *table, enum client_offset kind, int64_t timestamp_ms,
+                                           const bool *wanted, int64_t *offsets, struct err *err);
+/* Rows of all places: live keys, or for a log table high watermark less start. */
 MUST_CHECK enum err_code client_row_count(struct client_table *table, int64_t *rows, struct err *err);
 
 /* ---- the lake ---- */
 
 struct client_lake_snapshot {
     int64_t id;
-    int64_t *offsets; /* bucket_count of the table, in the arena; -1 where the snapshot has none of a bucket */
+    int64_t *offsets; /* by place, in the arena; -1 where the snapshot has none of a bucket */
 };
 
 enum client_lake_which { CLIENT_LAKE_LATEST, CLIENT_LAKE_READABLE, CLIENT_LAKE_BY_ID };
-/* errors: LAKE_SNAPSHOT_NOT_EXIST where there is none (yet). id counts only with CLIENT_LAKE_BY_ID. */
+/* errors: LAKE_SNAPSHOT_NOT_EXIST where there is none (yet). id counts only with CLIENT_LAKE_BY_ID. Adds places where
+ * the snapshot names a partition that is new; partitions that are gone are left out. */
 MUST_CHECK enum err_code client_lake_snapshot(struct client_table *table, enum client_lake_which which, int64_t id,
                                               struct arena *arena, struct client_lake_snapshot *snapshot,
                                               struct err *err);
+
+/* -1 for each place. */
+int64_t *client_unknown_offsets(const struct client_table *table, struct arena *arena);
 
 /* Tiering, as the protocol's messages: the heartbeat may be held by a weir server for max_wait_ms (the exchange is then
  * given that much more time); each table's error in the answers is the caller's to look at. */
 MUST_CHECK enum err_code
 client_tiering_heartbeat(struct client *client, struct wire_lake_tiering_heartbeat_request *request,
                          struct arena *arena, struct wire_lake_tiering_heartbeat_response *response, struct err *err);
-/* Hands in the offsets that a coming lake commit reaches (one a bucket, exclusive; -1 leaves a bucket out); gives the
+/* Hands in the offsets that a coming lake commit reaches (by place, exclusive; -1 leaves a bucket out); gives the
  * path that the commit must carry as fluss-offsets. errors: also the table's own in the answer. */
 MUST_CHECK enum err_code client_lake_prepare(struct client_table *table, const int64_t *offsets, struct arena *arena,
                                              struct slice *offsets_path, struct err *err);
@@ -179,7 +251,7 @@ struct client_lake_commit {
     struct slice offsets_path;    /* of client_lake_prepare */
     bool readable;                /* the offsets also count for readers (always, but with deletion vectors) */
     const int64_t *offsets;       /* as prepared; NULL: none are told (a commit found after a crash) */
-    const int64_t *timestamps_ms; /* of the last row of each bucket, or NULL */
+    const int64_t *timestamps_ms; /* of the last row of each place, or NULL */
     /* Which registered snapshots stay: not told (false): this one alone; -1: all; else from this one on. */
     bool has_keep;
     int64_t keep_snapshot_id;
@@ -188,14 +260,6 @@ struct client_lake_commit {
  * ask client_lake_snapshot whether it came through. */
 MUST_CHECK enum err_code client_lake_commit(struct client_table *table, const struct client_lake_commit *commit,
                                             struct err *err);
-
-/* The files that hold a bucket's state on a stock server, one a bucket in the arena; snapshot_id -1: none. */
-struct client_kv_snapshot {
-    int64_t snapshot_id;
-    int64_t log_offset;
-};
-MUST_CHECK enum err_code client_kv_snapshots(struct client_table *table, struct arena *arena,
-                                             struct client_kv_snapshot **snapshots, struct err *err);
 
 /* ---- writing ---- */
 
@@ -206,6 +270,7 @@ struct client_writer_options {
     uint32_t batch_bytes;   /* a batch is sent when it is about this large; 0: 1 MiB */
     uint64_t pending_bytes; /* not yet acknowledged; beyond it the next row waits; 0: 32 MiB */
     int64_t retry_ms;       /* how long a batch is tried; 0: 60 s */
+    bool no_new_partitions; /* a row of a partition that is not there is refused; else its partition is made */
 };
 #define CLIENT_WRITER_BATCHES_MAX 5 /* of a bucket in flight: as many as servers remember */
 
@@ -214,7 +279,8 @@ MUST_CHECK enum err_code client_writer_create(struct client_table *table, const 
                                               struct client_writer **writer, struct err *err);
 void client_writer_destroy(struct client_writer *writer); /* what was not flushed is dropped; NULL is fine */
 /* One row, all columns, in the order of table->schema. A log table appends, a primary-key table upserts; the row is
- * copied. It may wait for acknowledgements of earlier rows. errors: INVALID_ARGUMENT the row does not fit: the writer
+ * copied. It may wait for acknowledgements of earlier rows. errors: INVALID_ARGUMENT the row does not fit, or its
+ * partition can't be (PARTITION_SPEC_INVALID_EXCEPTION, PARTITION_MAX_NUM_EXCEPTION, PARTITION_NOT_EXISTS): the writer
  * goes on; any other is final: the batch that failed and all later ones of its bucket are not known to be stored, and
  * the writer takes nothing more. */
 MUST_CHECK enum err_code client_writer_put(struct client_writer *writer, const struct datum *row, struct err *err);
@@ -226,14 +292,14 @@ MUST_CHECK enum err_code client_writer_flush(struct client_writer *writer, struc
 int64_t client_writer_acked(const struct client_writer *writer);
 /* The end of what a bucket has acknowledged to this writer: base offset of its last batch of a log table, log end
  * offset of a primary-key table; -1: none. */
-int64_t client_writer_offset(const struct client_writer *writer, int32_t bucket);
+int64_t client_writer_offset(const struct client_writer *writer, int32_t place);
 
 /* ---- reading the log ---- */
 
 struct client_scanner;
 
 struct client_scan_bucket {
-    int32_t bucket;
+    int32_t place;
     int64_t start; /* the first offset wanted */
     int64_t stop;  /* the first one not wanted; INT64_MAX: no end */
 };
@@ -248,7 +314,8 @@ struct client_scanner_options {
 
 /* One batch. Everything it points to lives until the next call on the scanner. */
 struct client_batch {
-    int32_t bucket;
+    int32_t place;
+    int32_t bucket; /* of the place */
     int64_t base_offset;
     int64_t next_offset;  /* of the batch behind; what is read is complete up to here (or to the bucket's stop) */
     int64_t timestamp_ms; /* commit time of the batch */
@@ -267,10 +334,14 @@ MUST_CHECK enum err_code client_scanner_create(struct client_table *table, const
                                                size_t bucket_count, const struct client_scanner_options *options,
                                                struct client_scanner **scanner, struct err *err);
 void client_scanner_destroy(struct client_scanner *scanner); /* NULL is fine */
+/* More buckets to read, which were not among them. */
+MUST_CHECK enum err_code client_scanner_add(struct client_scanner *scanner, const struct client_scan_bucket *buckets,
+                                            size_t bucket_count, struct err *err);
 /* The next batch of any bucket, in the order of its log. *have false: all buckets are at their stop, or nothing came
- * for about wait_ms. errors  LOG_OFFSET_OUT_OF_RANGE_EXCEPTION: the log does not reach back so far; NOT_SUPPORTED: that
- * part of the log lies in a stock server's remote storage; DEADLINE: no node answered. memory  one answer being read,
- * one on its way, and one batch decoded. */
+ * for about wait_ms. A bucket whose partition is dropped meanwhile counts as read to its end. errors
+ * LOG_OFFSET_OUT_OF_RANGE_EXCEPTION: the log does not reach back so far; NOT_SUPPORTED: that part of the log lies in a
+ * stock server's remote storage; DEADLINE: no node answered. memory  one answer being read, one on its way, and one
+ * batch decoded. */
 MUST_CHECK enum err_code client_scanner_next(struct client_scanner *scanner, struct client_batch *batch, bool *have,
                                              struct err *err);
 bool client_scanner_done(const struct client_scanner *scanner);
@@ -285,19 +356,20 @@ MUST_CHECK enum err_code client_lookup(struct client_table *table, const struct 
                                        struct arena *arena, struct datum **rows, struct err *err);
 
 /* Called for each row of table->schema; it lives for the call. */
-typedef enum err_code client_row_fn(void *arg, const struct datum *row, struct err *err);
+typedef enum err_code client_row_fn(void *arg, int32_t place, const struct datum *row, struct err *err);
 #define CLIENT_LIMIT_MAX 65536
 /* Up to limit rows of the table, at most CLIENT_LIMIT_MAX, bucket by bucket; of a log table the last ones of a bucket.
  */
 MUST_CHECK enum err_code client_limit_scan(struct client_table *table, uint32_t limit, client_row_fn *fn, void *arg,
                                            struct err *err);
 #define CLIENT_FOLD_BYTES_MAX (2ull << 30)
-/* All rows of a primary-key table. offsets: out, bucket_count places (or NULL): the rows of a bucket are those of its
- * changelog up to there. Where the server has no SCAN_KV the changelog is read and folded in memory (LIMIT beyond
- * CLIENT_FOLD_BYTES_MAX of keys and rows; LOG_OFFSET_OUT_OF_RANGE_EXCEPTION where its beginning is gone). */
+/* All rows of a primary-key table. offsets: out, by place (or NULL): the rows of a bucket are those of its changelog up
+ * to there; -1: its partition is gone. Where the server has no SCAN_KV the changelog is read and folded in memory
+ * (LIMIT beyond CLIENT_FOLD_BYTES_MAX of keys and rows; LOG_OFFSET_OUT_OF_RANGE_EXCEPTION where its beginning is gone).
+ */
 MUST_CHECK enum err_code client_scan_kv(struct client_table *table, client_row_fn *fn, void *arg, int64_t *offsets,
                                         struct err *err);
-/* The same by folding the changelog of each bucket up to exactly stops[bucket]. */
+/* The same by folding the changelog of each bucket up to exactly stops[place]. */
 MUST_CHECK enum err_code client_fold(struct client_table *table, const int64_t *stops, client_row_fn *fn, void *arg,
                                      struct err *err);
 

@@ -103,8 +103,9 @@ static void put_fuzzed_part(struct stream *s, enum operation operation, struct s
     }
 }
 
-static enum err_code take_row(void *arg, const struct datum *row, struct err *err)
+static enum err_code take_row(void *arg, int32_t place, const struct datum *row, struct err *err)
 {
+    (void)place;
     (void)err;
     struct buf *text = arg;
     buf_reset(text);
@@ -128,7 +129,7 @@ static enum err_code scan(struct client_table *table, struct buf *text)
             struct datum row[2];
             column_get(&batch.rows.columns[0], i, &arena, &row[0]);
             column_get(&batch.rows.columns[1], i, &arena, &row[1]);
-            (void)take_row(text, row, NULL);
+            (void)take_row(text, 0, row, NULL);
             arena_reset(&arena);
         }
     }
@@ -168,7 +169,7 @@ static void operate(struct client_table *table, enum operation operation, struct
     case LOOKUP:
         code = client_lookup(table, keys, 1, &arena, rows, NULL);
         if (code == OK && rows[0])
-            (void)take_row(text, rows[0], NULL);
+            (void)take_row(text, 0, rows[0], NULL);
         break;
     case SCAN_KV:
         code = client_scan_kv(table, take_row, text, offsets, NULL);

@@ -117,8 +117,9 @@ MUST_CHECK enum err_code client_node_conn(struct client *client, struct node *no
                                           struct err *err);
 /* The node of a tablet server, or NULL. */
 struct node *client_tablet(struct client *client, int32_t id);
-/* GET_METADATA for all nodes and one table (NULL: none); learns the nodes. */
-MUST_CHECK enum err_code client_metadata(struct client *client, const struct client_path *path, struct arena *arena,
+/* GET_METADATA for all nodes, one table (NULL: none) and some of its partitions; learns the nodes. */
+MUST_CHECK enum err_code client_metadata(struct client *client, const struct client_path *path, int64_t *partition_ids,
+                                         size_t partition_count, struct arena *arena,
                                          struct wire_metadata_response *response, struct err *err);
 /* The error in an entry of an answer: wire number and text. */
 enum err_code client_entry_error(int32_t wire, bool has_text, struct slice text, struct err *err);
@@ -129,22 +130,50 @@ struct client_table_state {
     struct arena arena;
     uint32_t refs;
     struct map schemas;    /* struct client_schema by id, less the latest */
-    struct node **leaders; /* of each bucket; NULL: not known */
+    struct node **leaders; /* of each place; NULL: not known */
+    /* Of the partitions, gone ones only by id. */
+    struct map partitions_by_id;
+    struct map partitions_by_name;
+    struct map partitions_by_values; /* the first of twins, by the one name of its values */
+    uint32_t partition_cap;
+    uint32_t gone_count;
+    struct buf partition_name; /* scratch */
 };
 
-/* The connection to a bucket's leader; asks for the metadata if need be, and again while there is none. */
-MUST_CHECK enum err_code table_leader(struct client_table *table, int32_t bucket, struct conn **conn, struct err *err);
+/* The connection to the leader of a place; asks for the metadata if need be, and again while there is none.
+ * errors: PARTITION_NOT_EXISTS where it is gone. */
+MUST_CHECK enum err_code table_leader(struct client_table *table, int32_t place, struct conn **conn, struct err *err);
 void table_forget_leaders(struct client_table *table);
 /* The failure may pass when the leaders are looked up again or a moment is waited. */
 bool table_may_retry(const struct client_table *table, enum err_code code);
 
+/* ---- partition.c ---- */
+
+void table_partitions_deinit(struct client_table *table);
+/* By id; NULL: not known. */
+struct client_partition *table_partition(const struct client_table *table, int64_t partition_id);
+/* The error may say that a partition was dropped: looks, and tells whether one was that was not known to be gone. */
+MUST_CHECK enum err_code table_lost_partitions(struct client_table *table, enum err_code code, bool *lost,
+                                               struct err *err);
+/* The place that an answer names. errors: CORRUPT_MESSAGE. */
+MUST_CHECK enum err_code table_place(const struct client_table *table, bool has_partition, int64_t partition_id,
+                                     int32_t bucket, int32_t *place, struct err *err);
+
+/* Sets partition_id of a message about a bucket. */
+#define TABLE_SET_PARTITION(message, table, place)                                        \
+    do {                                                                                  \
+        const struct client_partition *partition_ = client_place_partition(table, place); \
+        if (partition_)                                                                   \
+            WIRE_SET(message, partition_id, partition_->id);                              \
+    } while (0)
+
 /* ---- fan.c: one call to the leaders of many buckets ---- */
 
-/* Buckets of a table with one leader. */
+/* Places of a table with one leader; of one partition with table_fan.by_partition. */
 struct table_share {
     struct conn *conn;
-    int32_t *buckets;
-    uint32_t bucket_count;
+    int32_t *places;
+    uint32_t place_count;
     void *request;
     struct call call;
 };
@@ -155,13 +184,14 @@ typedef enum err_code table_fan_response(void *arg, const struct table_share *sh
                                          struct err *err);
 struct table_fan {
     enum wire_key key;
-    const bool *wanted; /* by bucket; NULL: all */
+    const bool *wanted; /* by place; NULL: all */
+    bool by_partition;  /* a request names one partition */
     table_fan_request *request;
     table_fan_response *response;
     void *arg;
 };
 /* To all leaders at once; the whole again, by client_limit, where table_may_retry says so: response may be called more
- * than once for a bucket. What it borrows lies in the arena. */
+ * than once for a bucket. Places that are gone are left out. What it borrows lies in the arena. */
 MUST_CHECK enum err_code table_fan_out(struct client_table *table, const struct table_fan *fan, struct arena *arena,
                                        struct err *err);
 

@@ -141,13 +141,15 @@ static enum err_code any_conn(struct client *client, bool bootstrap, struct conn
     return last.code;
 }
 
-enum err_code client_metadata(struct client *client, const struct client_path *path, struct arena *arena,
-                              struct wire_metadata_response *response, struct err *err)
+enum err_code client_metadata(struct client *client, const struct client_path *path, int64_t *partition_ids,
+                              size_t partition_count, struct arena *arena, struct wire_metadata_response *response,
+                              struct err *err)
 {
     for (int attempt = 0;; attempt++) {
         struct conn *conn;
         struct wire_pb_table_path table = {0};
-        struct wire_metadata_request request = {.table_path = &table};
+        struct wire_metadata_request request = {
+            .table_path = &table, .partitions_id = partition_ids, .partitions_id_count = partition_count};
         if (path) {
             table = (struct wire_pb_table_path){path->database, path->table};
             request.table_path_count = 1;
@@ -167,7 +169,7 @@ static enum err_code refresh_nodes(struct client *client, struct err *err)
 {
     struct arena arena = {0};
     struct wire_metadata_response response;
-    enum err_code code = client_metadata(client, NULL, &arena, &response, err);
+    enum err_code code = client_metadata(client, NULL, NULL, 0, &arena, &response, err);
     arena_deinit(&arena);
     return code;
 }

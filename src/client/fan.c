@@ -3,28 +3,42 @@
 
 typedef VEC(struct table_share *) share_list;
 
-static struct table_share *share_of(share_list *shares, struct arena *arena, struct conn *conn, int32_t bucket_count)
+static bool belongs(const struct client_table *table, const struct table_fan *fan, const struct table_share *share,
+                    const struct conn *conn, int32_t place)
 {
-    for (size_t i = 0; i < shares->len; i++)
-        if (shares->ptr[i]->conn == conn)
+    return share->conn == conn && (!fan->by_partition || client_place_partition(table, share->places[0]) ==
+                                                             client_place_partition(table, place));
+}
+
+/* Places come partition by partition, so the share is most often the last one. */
+static struct table_share *share_of(const struct client_table *table, const struct table_fan *fan, share_list *shares,
+                                    struct arena *arena, struct conn *conn, int32_t place)
+{
+    for (size_t i = shares->len; i-- > 0;)
+        if (belongs(table, fan, shares->ptr[i], conn, place))
             return shares->ptr[i];
+        else if (fan->by_partition && shares->ptr[i]->conn == conn)
+            break;
     struct table_share *share = ARENA_NEW(arena, struct table_share);
+    size_t room = fan->by_partition ? (size_t)table->bucket_count : client_place_count(table);
     share->conn = conn;
-    share->buckets = ARENA_NEW_ARRAY(arena, int32_t, (size_t)bucket_count);
+    share->places = ARENA_NEW_ARRAY(arena, int32_t, room);
     vec_push(shares, share);
     return share;
 }
 
-static enum err_code make_shares(struct client_table *table, const bool *wanted, struct arena *arena,
+static enum err_code make_shares(struct client_table *table, const struct table_fan *fan, struct arena *arena,
                                  share_list *shares, struct err *err)
 {
-    for (int32_t bucket = 0; bucket < table->bucket_count; bucket++) {
+    size_t count = client_place_count(table);
+    for (size_t i = 0; i < count; i++) {
         struct conn *conn;
-        if (wanted && !wanted[bucket])
+        int32_t place = (int32_t)i;
+        if ((fan->wanted && !fan->wanted[i]) || client_place_is_gone(table, place))
             continue;
-        TRY(table_leader(table, bucket, &conn, err));
-        struct table_share *share = share_of(shares, arena, conn, table->bucket_count);
-        share->buckets[share->bucket_count++] = bucket;
+        TRY(table_leader(table, place, &conn, err));
+        struct table_share *share = share_of(table, fan, shares, arena, conn, place);
+        share->places[share->place_count++] = place;
     }
     return OK;
 }
@@ -44,7 +58,7 @@ static enum err_code fan_once(struct client_table *table, const struct table_fan
 {
     enum err_code code;
     share_list shares = {0};
-    TRY_OR_FAIL(make_shares(table, fan->wanted, arena, &shares, err));
+    TRY_OR_FAIL(make_shares(table, fan, arena, &shares, err));
     for (size_t i = 0; i < shares.len; i++) {
         struct table_share *share = shares.ptr[i];
         share->request = arena_zalloc(arena, wire_api_find((int16_t)fan->key)->request->size);
@@ -69,7 +83,12 @@ enum err_code table_fan_out(struct client_table *table, const struct table_fan *
     for (;;) {
         client_pump(client, 0);
         enum err_code code = fan_once(table, fan, deadline, arena, err);
-        if (code == OK || !table_may_retry(table, code))
+        bool lost = false;
+        if (code == OK)
+            return OK;
+        if (table_lost_partitions(table, code, &lost, NULL) == OK && lost)
+            continue;
+        if (!table_may_retry(table, code))
             return code;
         table_forget_leaders(table);
         if (!client_backoff(client, &backoff, deadline))

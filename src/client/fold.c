@@ -61,11 +61,11 @@ static enum err_code apply_row(struct fold *fold, const struct client_batch *bat
     }
 }
 
-static enum err_code fold_bucket(struct fold *fold, int32_t bucket, int64_t stop, struct err *err)
+static enum err_code fold_bucket(struct fold *fold, int32_t place, int64_t stop, struct err *err)
 {
     enum err_code code;
     struct client_scanner *scanner = NULL;
-    struct client_scan_bucket range = {bucket, 0, stop};
+    struct client_scan_bucket range = {place, 0, stop};
     struct arena arena = {0};
     TRY_OR_FAIL(client_scanner_create(fold->table, &range, 1, NULL, &scanner, err));
     while (!client_scanner_done(scanner)) {
@@ -88,7 +88,7 @@ static int compare_kept(const void *a, const void *b)
     return slice_compare((*(struct kept *const *)a)->key, (*(struct kept *const *)b)->key);
 }
 
-static enum err_code give_out(struct fold *fold, client_row_fn *fn, void *arg, struct err *err)
+static enum err_code give_out(struct fold *fold, int32_t place, client_row_fn *fn, void *arg, struct err *err)
 {
     enum err_code code = OK;
     struct arena arena = {0};
@@ -105,7 +105,7 @@ static enum err_code give_out(struct fold *fold, client_row_fn *fn, void *arg, s
         arena_reset(&arena);
         TRY_OR_FAIL(row_decode(ROW_COMPACTED, fold->table->schema.row, slice_of(all[i]->bytes, all[i]->len), &arena,
                                fold->values, err));
-        TRY_OR_FAIL(fn(arg, fold->values, err));
+        TRY_OR_FAIL(fn(arg, place, fold->values, err));
     }
 fail:
     mem_free(all);
@@ -134,9 +134,12 @@ enum err_code client_fold(struct client_table *table, const int64_t *stops, clie
         return err_set(err, ERR_NON_PRIMARY_KEY_TABLE_EXCEPTION, "%.*s.%.*s has no primary key to fold by",
                        SLICE_ARGS(table->path.database), SLICE_ARGS(table->path.table));
     fold.values = mem_zalloc(table->schema.schema.column_count * sizeof *fold.values);
-    for (int32_t bucket = 0; bucket < table->bucket_count; bucket++) {
-        TRY_OR_FAIL(fold_bucket(&fold, bucket, stops[bucket], err));
-        TRY_OR_FAIL(give_out(&fold, fn, arg, err));
+    size_t count = client_place_count(table);
+    for (size_t place = 0; place < count; place++) {
+        if (stops[place] <= 0)
+            continue;
+        TRY_OR_FAIL(fold_bucket(&fold, (int32_t)place, stops[place], err));
+        TRY_OR_FAIL(give_out(&fold, (int32_t)place, fn, arg, err));
         empty(&fold);
     }
 fail:

@@ -1,6 +1,16 @@
 /* What the server keeps of lake snapshots, and the calls of the tiering service (docs/formats/meta.md). */
 #include "client/client_int.h"
 
+/* Partitions that we have not met are asked for once; what is unknown then was dropped. */
+static enum err_code meet_partitions(struct client_table *table, const struct wire_get_lake_snapshot_response *response,
+                                     struct err *err)
+{
+    for (size_t i = 0; table->is_partitioned && i < response->bucket_snapshots_count; i++)
+        if (!table_partition(table, response->bucket_snapshots[i].partition_id))
+            return client_partitions_refresh(table, err);
+    return OK;
+}
+
 enum err_code client_lake_snapshot(struct client_table *table, enum client_lake_which which, int64_t id,
                                    struct arena *arena, struct client_lake_snapshot *snapshot, struct err *err)
 {
@@ -11,44 +21,34 @@ enum err_code client_lake_snapshot(struct client_table *table, enum client_lake_
     if (which == CLIENT_LAKE_BY_ID)
         WIRE_SET(&request, snapshot_id, id);
     TRY(client_call(table->client, CLIENT_TABLET, WIRE_GET_LAKE_SNAPSHOT, true, &request, arena, &response, err));
-    int64_t *offsets = ARENA_NEW_ARRAY(arena, int64_t, (size_t)table->bucket_count);
-    for (int32_t i = 0; i < table->bucket_count; i++)
-        offsets[i] = -1;
+    TRY(meet_partitions(table, &response, err));
+    int64_t *offsets = client_unknown_offsets(table, arena);
     for (size_t i = 0; i < response.bucket_snapshots_count; i++) {
         const struct wire_pb_lake_snapshot_for_bucket *b = &response.bucket_snapshots[i];
-        if (b->bucket_id < 0 || b->bucket_id >= table->bucket_count)
-            return err_set(err, ERR_CORRUPT_MESSAGE, "a lake snapshot with bucket %d", b->bucket_id);
+        int32_t place;
+        if (table->is_partitioned && b->has_partition_id && !table_partition(table, b->partition_id))
+            continue;
+        TRY(table_place(table, b->has_partition_id, b->partition_id, b->bucket_id, &place, err));
         if (b->has_log_offset)
-            offsets[b->bucket_id] = b->log_offset;
+            offsets[place] = b->log_offset;
     }
     *snapshot = (struct client_lake_snapshot){response.snapshot_id, offsets};
     return OK;
 }
 
-enum err_code client_kv_snapshots(struct client_table *table, struct arena *arena,
-                                  struct client_kv_snapshot **snapshots, struct err *err)
+int64_t *client_unknown_offsets(const struct client_table *table, struct arena *arena)
 {
-    struct wire_get_latest_kv_snapshots_request request = {.table_path = {table->path.database, table->path.table}};
-    struct wire_get_latest_kv_snapshots_response response;
-    TRY(client_call(table->client, CLIENT_TABLET, WIRE_GET_LATEST_KV_SNAPSHOTS, true, &request, arena, &response, err));
-    struct client_kv_snapshot *all = ARENA_NEW_ARRAY(arena, struct client_kv_snapshot, (size_t)table->bucket_count);
-    for (int32_t i = 0; i < table->bucket_count; i++)
-        all[i] = (struct client_kv_snapshot){-1, -1};
-    for (size_t i = 0; i < response.latest_snapshots_count; i++) {
-        const struct wire_pb_kv_snapshot *b = &response.latest_snapshots[i];
-        if (b->bucket_id < 0 || b->bucket_id >= table->bucket_count)
-            return err_set(err, ERR_CORRUPT_MESSAGE, "a kv snapshot of bucket %d", b->bucket_id);
-        if (b->has_snapshot_id)
-            all[b->bucket_id] = (struct client_kv_snapshot){b->snapshot_id, b->has_log_offset ? b->log_offset : -1};
-    }
-    *snapshots = all;
-    return OK;
+    size_t count = client_place_count(table);
+    int64_t *offsets = ARENA_NEW_ARRAY(arena, int64_t, count);
+    for (size_t i = 0; i < count; i++)
+        offsets[i] = -1;
+    return offsets;
 }
 
 static size_t told_buckets(const struct client_table *table, const int64_t *offsets)
 {
-    size_t count = 0;
-    for (int32_t i = 0; offsets && i < table->bucket_count; i++)
+    size_t count = 0, places = client_place_count(table);
+    for (size_t i = 0; offsets && i < places; i++)
         count += offsets[i] >= 0;
     return count;
 }
@@ -58,11 +58,15 @@ enum err_code client_lake_prepare(struct client_table *table, const int64_t *off
 {
     size_t count = told_buckets(table, offsets);
     struct wire_pb_bucket_offset *buckets = ARENA_NEW_ARRAY(arena, struct wire_pb_bucket_offset, count);
-    size_t at = 0;
-    for (int32_t i = 0; i < table->bucket_count; i++)
-        if (offsets[i] >= 0)
-            buckets[at++] = (struct wire_pb_bucket_offset){
-                .bucket_id = i, .has_log_end_offset = true, .log_end_offset = offsets[i]};
+    struct wire_pb_bucket_offset *b = buckets;
+    for (size_t i = 0, places = client_place_count(table); i < places; i++) {
+        if (offsets[i] < 0)
+            continue;
+        *b = (struct wire_pb_bucket_offset){.bucket_id = client_place_bucket(table, (int32_t)i)};
+        WIRE_SET(b, log_end_offset, offsets[i]);
+        TABLE_SET_PARTITION(b, table, (int32_t)i);
+        b++;
+    }
     struct wire_pb_table_offsets entry = {
         .table_id = table->id,
         .table_path = {table->path.database, table->path.table},
@@ -88,15 +92,16 @@ enum err_code client_lake_prepare(struct client_table *table, const int64_t *off
 static void fill_offsets(const struct client_table *table, const struct client_lake_commit *commit,
                          struct wire_pb_lake_table_offset_for_bucket *buckets)
 {
-    size_t at = 0;
-    for (int32_t i = 0; commit->offsets && i < table->bucket_count; i++) {
+    struct wire_pb_lake_table_offset_for_bucket *b = buckets;
+    for (size_t i = 0, places = client_place_count(table); commit->offsets && i < places; i++) {
         if (commit->offsets[i] < 0)
             continue;
-        struct wire_pb_lake_table_offset_for_bucket *b = &buckets[at++];
-        *b = (struct wire_pb_lake_table_offset_for_bucket){.bucket_id = i};
+        *b = (struct wire_pb_lake_table_offset_for_bucket){.bucket_id = client_place_bucket(table, (int32_t)i)};
+        TABLE_SET_PARTITION(b, table, (int32_t)i);
         WIRE_SET(b, log_end_offset, commit->offsets[i]);
         if (commit->timestamps_ms && commit->timestamps_ms[i] >= 0)
             WIRE_SET(b, max_timestamp, commit->timestamps_ms[i]);
+        b++;
     }
 }
 

@@ -3,6 +3,7 @@
 
 struct few {
     struct client_table *table;
+    int32_t place;
     uint32_t left;
     client_row_fn *fn;
     void *arg;
@@ -19,7 +20,7 @@ static enum err_code give_values(struct few *few, struct slice records, struct a
     TRY(value_batch_check(records, &count, &rest, err));
     while (few->left && value_batch_next(&rest, &value)) {
         TRY(table_value_decode(few->table, value, arena, few->row, err));
-        TRY(few->fn(few->arg, few->row, err));
+        TRY(few->fn(few->arg, few->place, few->row, err));
         few->left--;
     }
     return OK;
@@ -57,7 +58,7 @@ static enum err_code give_batch(struct few *few, const struct log_batch *header,
             if (from >= 0)
                 column_get(&rows.columns[from], i, arena, &few->row[c]);
         }
-        TRY(few->fn(few->arg, few->row, err));
+        TRY(few->fn(few->arg, few->place, few->row, err));
         few->left--;
     }
     return OK;
@@ -81,25 +82,35 @@ static enum err_code give_log(struct few *few, struct slice records, struct aren
     }
 }
 
-static enum err_code ask(struct few *few, int32_t bucket, struct arena *arena,
-                         struct wire_limit_scan_response *response, struct err *err)
+/* No records where the partition is gone. */
+static enum err_code ask(struct few *few, struct arena *arena, struct wire_limit_scan_response *response,
+                         struct err *err)
 {
     struct client *client = few->table->client;
     struct wire_limit_scan_request request = {
         .table_id = few->table->id,
-        .bucket_id = bucket,
+        .bucket_id = client_place_bucket(few->table, few->place),
         .limit = (int32_t)few->left,
     };
+    TABLE_SET_PARTITION(&request, few->table, few->place);
     int64_t deadline = client_limit(client);
     int64_t backoff = 0;
     for (;;) {
         struct conn *conn;
-        enum err_code code = table_leader(few->table, bucket, &conn, err);
+        bool lost;
+        *response = (struct wire_limit_scan_response){0};
+        if (client_place_is_gone(few->table, few->place))
+            return OK;
+        enum err_code code = table_leader(few->table, few->place, &conn, err);
         if (code == OK)
             code = call_exchange(conn, WIRE_LIMIT_SCAN, &request, deadline, arena, response, err);
         if (code == OK && response->has_error_code && response->error_code != 0)
             code = client_entry_error(response->error_code, response->has_error_message, response->error_message, err);
-        if (code == OK || !table_may_retry(few->table, code))
+        if (code == OK)
+            return OK;
+        if (table_lost_partitions(few->table, code, &lost, NULL) == OK && lost)
+            continue;
+        if (!table_may_retry(few->table, code))
             return code;
         table_forget_leaders(few->table);
         if (!client_backoff(client, &backoff, deadline))
@@ -114,10 +125,11 @@ enum err_code client_limit_scan(struct client_table *table, uint32_t limit, clie
     struct few few = {.table = table, .left = MIN(limit, CLIENT_LIMIT_MAX), .fn = fn, .arg = arg};
     struct arena arena = {0};
     few.row = mem_zalloc(table->schema.schema.column_count * sizeof *few.row);
-    for (int32_t bucket = 0; bucket < table->bucket_count && few.left; bucket++) {
+    size_t count = client_place_count(table);
+    for (; (size_t)few.place < count && few.left; few.place++) {
         struct wire_limit_scan_response response;
         arena_reset(&arena);
-        TRY_OR_FAIL(ask(&few, bucket, &arena, &response, err));
+        TRY_OR_FAIL(ask(&few, &arena, &response, err));
         if (!response.has_records)
             continue;
         struct slice records = response.records.bytes;

@@ -5,7 +5,7 @@
 
 struct walk {
     struct client_table *table;
-    int32_t bucket;
+    int32_t place;
     client_row_fn *fn;
     void *arg;
     struct datum *row;
@@ -30,7 +30,7 @@ static enum err_code give_values(struct walk *walk, struct slice records, struct
         arena_reset(&arena);
         TRY_OR_FAIL(table_value_decode(walk->table, value, &arena, walk->row, err));
         walk->given = true;
-        TRY_OR_FAIL(walk->fn(walk->arg, walk->row, err));
+        TRY_OR_FAIL(walk->fn(walk->arg, walk->place, walk->row, err));
     }
     code = OK;
 fail:
@@ -43,8 +43,10 @@ static enum err_code step(struct walk *walk, struct err *err)
     enum err_code code;
     struct arena arena = {0};
     struct wire_scan_kv_response response;
-    struct wire_pb_scan_req_for_bucket open = {.table_id = walk->table->id, .bucket_id = walk->bucket};
+    struct wire_pb_scan_req_for_bucket open = {.table_id = walk->table->id,
+                                               .bucket_id = client_place_bucket(walk->table, walk->place)};
     struct wire_scan_kv_request request = {0};
+    TABLE_SET_PARTITION(&open, walk->table, walk->place);
     if (walk->seq == 0)
         request.bucket_scan_req = &open;
     else
@@ -87,7 +89,7 @@ static enum err_code walk_once(struct walk *walk, struct err *err)
     enum err_code code;
     walk->seq = 0;
     buf_reset(&walk->scanner_id);
-    TRY(table_leader(walk->table, walk->bucket, &walk->conn, err));
+    TRY(table_leader(walk->table, walk->place, &walk->conn, err));
     do {
         code = step(walk, err);
     } while (code == OK && walk->more);
@@ -96,14 +98,21 @@ static enum err_code walk_once(struct walk *walk, struct err *err)
     return code;
 }
 
-static enum err_code walk_bucket(struct walk *walk, struct err *err)
+/* What a partition held that goes meanwhile is given as far as it came. */
+static enum err_code walk_place(struct walk *walk, struct err *err)
 {
     struct client *client = walk->table->client;
     int64_t deadline = client_limit(client);
     int64_t backoff = 0;
     for (;;) {
+        bool lost;
         walk->more = walk->given = false;
+        walk->offset = -1;
+        if (client_place_is_gone(walk->table, walk->place))
+            return OK;
         enum err_code code = walk_once(walk, err);
+        if (code != OK && table_lost_partitions(walk->table, code, &lost, NULL) == OK && lost)
+            continue;
         bool again = table_may_retry(walk->table, code) || code == ERR_TOO_MANY_SCANNERS;
         if (code == OK || walk->given || !again)
             return code;
@@ -113,20 +122,50 @@ static enum err_code walk_bucket(struct walk *walk, struct err *err)
     }
 }
 
+/* Most buckets of many partitions are empty: those need no visit. NULL: visit all. */
+static enum err_code find_empty(struct client_table *table, int64_t **latest, struct err *err)
+{
+    *latest = NULL;
+    if (!table->is_partitioned)
+        return OK;
+    *latest = mem_alloc(client_place_count(table) * sizeof **latest + 1);
+    return client_offsets(table, CLIENT_LATEST, 0, *latest, err);
+}
+
 static enum err_code walk_all(struct client_table *table, client_row_fn *fn, void *arg, int64_t *offsets,
                               struct err *err)
 {
     enum err_code code = OK;
     struct walk walk = {.table = table, .fn = fn, .arg = arg};
+    size_t count = client_place_count(table);
+    int64_t *latest = NULL;
     walk.row = mem_zalloc(table->schema.schema.column_count * sizeof *walk.row);
-    for (walk.bucket = 0; walk.bucket < table->bucket_count; walk.bucket++) {
-        TRY_OR_FAIL(walk_bucket(&walk, err));
+    TRY_OR_FAIL(find_empty(table, &latest, err));
+    for (; (size_t)walk.place < count; walk.place++) {
+        walk.offset = latest ? latest[walk.place] : -1;
+        if (!latest || latest[walk.place] > 0)
+            TRY_OR_FAIL(walk_place(&walk, err));
         if (offsets)
-            offsets[walk.bucket] = walk.offset;
+            offsets[walk.place] = walk.offset;
     }
 fail:
+    mem_free(latest);
     mem_free(walk.row);
     buf_deinit(&walk.scanner_id);
+    return code;
+}
+
+static enum err_code fold_all(struct client_table *table, client_row_fn *fn, void *arg, int64_t *offsets,
+                              struct err *err)
+{
+    size_t bytes = client_place_count(table) * sizeof(int64_t);
+    int64_t *stops = mem_alloc(bytes + 1);
+    enum err_code code = client_offsets(table, CLIENT_LATEST, 0, stops, err);
+    if (code == OK)
+        code = client_fold(table, stops, fn, arg, err);
+    if (code == OK && offsets && bytes)
+        memcpy(offsets, stops, bytes);
+    mem_free(stops);
     return code;
 }
 
@@ -138,14 +177,5 @@ enum err_code client_scan_kv(struct client_table *table, client_row_fn *fn, void
         return err_set(err, ERR_NON_PRIMARY_KEY_TABLE_EXCEPTION, "%.*s.%.*s has no primary key",
                        SLICE_ARGS(table->path.database), SLICE_ARGS(table->path.table));
     TRY(client_serves(table->client, CLIENT_TABLET, WIRE_SCAN_KV, &serves, err));
-    if (serves)
-        return walk_all(table, fn, arg, offsets, err);
-    int64_t *stops = mem_alloc((size_t)table->bucket_count * sizeof *stops);
-    enum err_code code = client_offsets(table, CLIENT_LATEST, 0, stops, err);
-    if (code == OK)
-        code = client_fold(table, stops, fn, arg, err);
-    if (code == OK && offsets)
-        memcpy(offsets, stops, (size_t)table->bucket_count * sizeof *stops);
-    mem_free(stops);
-    return code;
+    return serves ? walk_all(table, fn, arg, offsets, err) : fold_all(table, fn, arg, offsets, err);
 }

@@ -5,9 +5,9 @@ static enum err_code check_buckets(const struct client_table *table, const struc
                                    size_t bucket_count, struct err *err)
 {
     for (size_t i = 0; i < bucket_count; i++) {
-        if (buckets[i].bucket < 0 || buckets[i].bucket >= table->bucket_count)
-            return err_set(err, ERR_INVALID_ARGUMENT, "%.*s has no bucket %d: its buckets are 0 to %d",
-                           SLICE_ARGS(table->path.table), buckets[i].bucket, table->bucket_count - 1);
+        if (buckets[i].place < 0 || (size_t)buckets[i].place >= client_place_count(table))
+            return err_set(err, ERR_INVALID_ARGUMENT, "%.*s has no bucket %d: its buckets are 0 to %lld",
+                           SLICE_ARGS(table->path.table), buckets[i].place, (long long)client_place_count(table) - 1);
         if (buckets[i].start < 0)
             return err_set(err, ERR_INVALID_ARGUMENT, "offset %lld: offsets begin at 0", (long long)buckets[i].start);
     }
@@ -33,6 +33,23 @@ static enum err_code set_columns(struct client_scanner *scanner, struct err *err
     return OK;
 }
 
+static void add_parts(struct client_scanner *scanner, const struct client_scan_bucket *buckets, size_t bucket_count)
+{
+    for (size_t i = 0; i < bucket_count; i++) {
+        struct part *part = mem_zalloc(sizeof *part);
+        *part = (struct part){.range = buckets[i], .position = buckets[i].start, .fetch = buckets[i].start};
+        vec_push(&scanner->parts, part);
+    }
+}
+
+enum err_code client_scanner_add(struct client_scanner *scanner, const struct client_scan_bucket *buckets,
+                                 size_t bucket_count, struct err *err)
+{
+    TRY(check_buckets(scanner->table, buckets, bucket_count, err));
+    add_parts(scanner, buckets, bucket_count);
+    return OK;
+}
+
 enum err_code client_scanner_create(struct client_table *table, const struct client_scan_bucket *buckets,
                                     size_t bucket_count, const struct client_scanner_options *options,
                                     struct client_scanner **out, struct err *err)
@@ -49,10 +66,7 @@ enum err_code client_scanner_create(struct client_table *table, const struct cli
         scanner->options.answer_bytes = SCANNER_ANSWER_BYTES;
     if (!scanner->options.bucket_bytes)
         scanner->options.bucket_bytes = SCANNER_BUCKET_BYTES;
-    scanner->part_count = bucket_count;
-    scanner->parts = mem_zalloc(bucket_count * sizeof *scanner->parts + 1);
-    for (size_t i = 0; i < bucket_count; i++)
-        scanner->parts[i] = (struct part){.range = buckets[i], .position = buckets[i].start, .fetch = buckets[i].start};
+    add_parts(scanner, buckets, bucket_count);
     scanner->progress_ns = os_mono_ns(table->client->os);
     TRY_OR_FAIL(set_columns(scanner, err));
     *out = scanner;
@@ -76,23 +90,30 @@ void client_scanner_destroy(struct client_scanner *scanner)
     arena_deinit(&scanner->arena);
     arena_deinit(&scanner->scratch);
     arrow_codec_deinit(&scanner->codec);
-    mem_free(scanner->parts);
+    for (size_t i = 0; i < scanner->parts.len; i++)
+        mem_free(scanner->parts.ptr[i]);
+    vec_deinit(&scanner->parts);
     client_table_unref(scanner->table);
     mem_free(scanner);
 }
 
+bool part_is_done(const struct part *part)
+{
+    return part->is_gone || part->position >= part->range.stop;
+}
+
 bool client_scanner_done(const struct client_scanner *scanner)
 {
-    for (size_t i = 0; i < scanner->part_count; i++)
-        if (scanner->parts[i].position < scanner->parts[i].range.stop)
+    for (size_t i = 0; i < scanner->parts.len; i++)
+        if (!part_is_done(scanner->parts.ptr[i]))
             return false;
     return true;
 }
 
 int64_t client_scanner_position(const struct client_scanner *scanner, size_t index)
 {
-    ASSERT(index < scanner->part_count);
-    return scanner->parts[index].position;
+    ASSERT(index < scanner->parts.len);
+    return scanner->parts.ptr[index]->position;
 }
 
 /* A batch of the answers that are here. */

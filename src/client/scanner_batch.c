@@ -79,7 +79,8 @@ enum err_code chunk_next(struct client_scanner *scanner, struct chunk *chunk, st
     } while (log_batch_next_offset(&header) <= part->position);
     arena_reset(&scanner->scratch);
     *batch = (struct client_batch){
-        .bucket = part->range.bucket,
+        .place = part->range.place,
+        .bucket = client_place_bucket(scanner->table, part->range.place),
         .base_offset = header.base_offset,
         .next_offset = log_batch_next_offset(&header),
         .timestamp_ms = header.commit_timestamp_ms,

@@ -22,11 +22,25 @@ void answer_destroy(struct answer *answer)
     mem_free(answer);
 }
 
+static void note_gone(struct client_scanner *scanner)
+{
+    for (size_t i = 0; i < scanner->parts.len; i++) {
+        struct part *part = scanner->parts.ptr[i];
+        part->is_gone = client_place_is_gone(scanner->table, part->range.place);
+    }
+}
+
 /* A failure that may pass: again in a moment, as long as somebody has answered lately. */
 static enum err_code failed(struct client_scanner *scanner, const struct err *why, struct err *err)
 {
     struct client *client = scanner->table->client;
     int64_t now = os_mono_ns(client->os);
+    bool lost;
+    TRY(table_lost_partitions(scanner->table, why->code, &lost, err));
+    if (lost) {
+        note_gone(scanner);
+        return OK;
+    }
     bool may = table_may_retry(scanner->table, why->code) || why->code == ERR_FENCED_LEADER_EPOCH_EXCEPTION;
     if (!may || now - scanner->progress_ns >= client->timeout_ns) {
         if (err)
@@ -59,12 +73,15 @@ static enum err_code fetch_start(struct client_scanner *scanner, struct fetch *f
     size_t count = fetch->parts.len;
     struct wire_pb_fetch_log_req_for_bucket *buckets =
         ARENA_NEW_ARRAY(&arena, struct wire_pb_fetch_log_req_for_bucket, count);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        const struct part *part = fetch->parts.ptr[i];
         buckets[i] = (struct wire_pb_fetch_log_req_for_bucket){
-            .bucket_id = fetch->parts.ptr[i]->range.bucket,
-            .fetch_offset = fetch->parts.ptr[i]->fetch,
+            .bucket_id = client_place_bucket(scanner->table, part->range.place),
+            .fetch_offset = part->fetch,
             .max_fetch_bytes = scanner->options.bucket_bytes,
         };
+        TABLE_SET_PARTITION(&buckets[i], scanner->table, part->range.place);
+    }
     struct wire_pb_fetch_log_req_for_table table = {
         .table_id = scanner->table->id,
         .projection_pushdown_enabled = scanner->pushed,
@@ -93,12 +110,12 @@ static enum err_code fetch_start(struct client_scanner *scanner, struct fetch *f
 
 static enum err_code assign(struct client_scanner *scanner, size_t first, struct err *err)
 {
-    for (size_t i = 0; i < scanner->part_count; i++) {
-        struct part *part = &scanner->parts[i];
+    for (size_t i = 0; i < scanner->parts.len; i++) {
+        struct part *part = scanner->parts.ptr[i];
         struct conn *conn;
-        if (part->in_flight || part->fetch >= part->range.stop)
+        if (part->in_flight || part->is_gone || part->fetch >= part->range.stop)
             continue;
-        TRY(table_leader(scanner->table, part->range.bucket, &conn, err));
+        TRY(table_leader(scanner->table, part->range.place, &conn, err));
         struct fetch *fetch = fetch_of(scanner, conn, first);
         vec_push(&fetch->parts, part);
         part->in_flight = true;
@@ -124,11 +141,15 @@ enum err_code scanner_ask(struct client_scanner *scanner, struct err *err)
 
 /* ---- in ---- */
 
-static struct part *part_of(const struct fetch *fetch, int32_t bucket)
+static struct part *part_of(struct fetch *fetch, int32_t place)
 {
-    for (size_t i = 0; i < fetch->parts.len; i++)
-        if (fetch->parts.ptr[i]->range.bucket == bucket)
-            return fetch->parts.ptr[i];
+    for (size_t i = 0; i < fetch->parts.len; i++) {
+        size_t at = (fetch->at + i) % fetch->parts.len;
+        if (fetch->parts.ptr[at]->range.place != place)
+            continue;
+        fetch->at = at + 1;
+        return fetch->parts.ptr[at];
+    }
     return NULL;
 }
 
@@ -149,18 +170,20 @@ static enum err_code note_records(struct answer *answer, struct part *part, stru
     if (next < 0)
         return OK;
     if (next <= part->fetch)
-        return err_set(err, ERR_CORRUPT_RECORD_EXCEPTION, "bucket %d: asked from offset %lld, got batches up to %lld",
-                       part->range.bucket, (long long)part->fetch, (long long)next);
+        return err_set(err, ERR_CORRUPT_RECORD_EXCEPTION, "place %d: asked from offset %lld, got batches up to %lld",
+                       part->range.place, (long long)part->fetch, (long long)next);
     part->fetch = next;
     struct chunk chunk = {part, slice_of(records.ptr, records.len - rest.len)};
     vec_push(&answer->chunks, chunk);
     return OK;
 }
 
-static enum err_code note_bucket(struct answer *answer, const struct fetch *fetch,
+static enum err_code note_bucket(const struct client_table *table, struct answer *answer, struct fetch *fetch,
                                  const struct wire_pb_fetch_log_resp_for_bucket *b, struct err *err)
 {
-    struct part *part = part_of(fetch, b->bucket_id);
+    int32_t place;
+    TRY(table_place(table, b->has_partition_id, b->partition_id, b->bucket_id, &place, err));
+    struct part *part = part_of(fetch, place);
     if (!part)
         return err_set(err, ERR_CORRUPT_MESSAGE, "an answer with bucket %d, which was not asked for", b->bucket_id);
     if (b->has_error_code)
@@ -191,7 +214,8 @@ static enum err_code read_answer(struct client_scanner *scanner, struct fetch *f
             struct err why;
             if (response.tables_resp[i].table_id != scanner->table->id)
                 return err_set(err, ERR_CORRUPT_MESSAGE, "an answer with another table");
-            if (note_bucket(answer, fetch, &response.tables_resp[i].buckets_resp[k], &why) != OK && first.code == OK)
+            if (note_bucket(scanner->table, answer, fetch, &response.tables_resp[i].buckets_resp[k], &why) != OK &&
+                first.code == OK)
                 first = why;
         }
     *err = first; /* the other buckets' batches count all the same */

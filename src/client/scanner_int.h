@@ -19,6 +19,7 @@ struct part { /* a bucket */
     int64_t fetch;    /* the next to ask for */
     int64_t high_watermark;
     bool in_flight;
+    bool is_gone; /* its partition was dropped: nothing more comes */
 };
 
 struct chunk {
@@ -30,6 +31,7 @@ struct fetch {
     struct conn *conn;
     struct call call;
     VEC(struct part *) parts;
+    size_t at; /* where the next part of the answer is looked for: they come in the order in which they were asked */
     int64_t until_ns;
 };
 
@@ -50,8 +52,7 @@ struct shape {
 struct client_scanner {
     struct client_table *table;
     struct client_scanner_options options;
-    struct part *parts;
-    size_t part_count;
+    VEC(struct part *) parts;
     uint32_t *columns;
     uint32_t column_count;
     bool pushed; /* the server leaves the other columns out */
@@ -72,6 +73,8 @@ struct client_scanner {
 MUST_CHECK enum err_code scanner_ask(struct client_scanner *scanner, struct err *err);
 /* Takes one answer that is there into the queue; *took false: none is there. An answer without batches is none. */
 MUST_CHECK enum err_code scanner_take(struct client_scanner *scanner, bool *took, bool *was_empty, struct err *err);
+/* Everything wanted of the part was given out, or can't come any more. */
+bool part_is_done(const struct part *part);
 void fetch_destroy(struct fetch *fetch);
 void answer_destroy(struct answer *answer);
 

@@ -209,8 +209,9 @@ struct folded {
     struct buf text;
 };
 
-static enum err_code note_row(void *arg, const struct datum *row, struct err *e)
+static enum err_code note_row(void *arg, int32_t place, const struct datum *row, struct err *e)
 {
+    (void)place;
     struct folded *folded = arg;
     (void)e;
     buf_printf(&folded->text, "%d=%.*s ", (int)row[0].i64, SLICE_ARGS(row[1].is_null ? SLICE("null") : row[1].bytes));

@@ -27,9 +27,6 @@ static void read_formats(struct client_table *table)
 
 static enum err_code check_shape(const struct client_table *table, struct err *err)
 {
-    if (table->descriptor.partition_key_count)
-        return err_set(err, ERR_NOT_SUPPORTED, "%.*s.%.*s is partitioned, which weir's client side does not do yet",
-                       SLICE_ARGS(table->path.database), SLICE_ARGS(table->path.table));
     if (table->bucket_count < 1 || table->bucket_count > CLIENT_BUCKETS_MAX)
         return err_set(err, ERR_LIMIT, "%.*s.%.*s has %d buckets; weir takes 1 to %d", SLICE_ARGS(table->path.database),
                        SLICE_ARGS(table->path.table), table->bucket_count, CLIENT_BUCKETS_MAX);
@@ -50,6 +47,7 @@ static enum err_code read_info(struct client_table *table, const struct wire_get
     table->created_ms = info->created_time;
     table->modified_ms = info->modified_time;
     table->has_primary_key = d->schema.primary_key_count > 0;
+    table->is_partitioned = d->partition_key_count > 0;
     table->tiering_state = info->has_tiering_state ? info->tiering_state : (struct slice){0};
     table->tiering_error = info->has_tiering_error ? info->tiering_error : (struct slice){0};
     table->lake_row_count = info->has_lake_row_count ? info->lake_row_count : -1;
@@ -73,7 +71,10 @@ enum err_code client_table_open(struct client *client, struct client_path path, 
     struct wire_get_table_info_response response;
     TRY_OR_FAIL(client_call(client, CLIENT_TABLET, WIRE_GET_TABLE_INFO, true, &request, &state->arena, &response, err));
     TRY_OR_FAIL(read_info(table, &response, err));
-    state->leaders = mem_zalloc((size_t)table->bucket_count * sizeof *state->leaders);
+    if (table->is_partitioned)
+        TRY_OR_FAIL(client_partitions_refresh(table, err));
+    else
+        state->leaders = mem_zalloc((size_t)table->bucket_count * sizeof *state->leaders);
     *out = table;
     return OK;
 fail:
@@ -92,6 +93,7 @@ void client_table_unref(struct client_table *table)
     if (!table || --table->state->refs)
         return;
     map_deinit(&table->state->schemas);
+    table_partitions_deinit(table);
     mem_free(table->state->leaders);
     arena_deinit(&table->state->arena);
     mem_free(table->state);
@@ -139,48 +141,100 @@ enum err_code client_table_bucket(const struct client_table *table, const struct
 
 /* ---- leaders ---- */
 
-static enum err_code refresh_leaders(struct client_table *table, struct err *err)
+#define LEADERS_AT_ONCE 256 /* partitions that one exchange asks about */
+
+/* The partition of the place, and others behind it whose leaders are not known either. */
+static size_t choose_partitions(const struct client_table *table, int32_t place, int64_t ids[LEADERS_AT_ONCE])
 {
-    enum err_code code;
-    struct arena arena = {0};
-    struct wire_metadata_response response;
-    TRY_OR_FAIL(client_metadata(table->client, &table->path, &arena, &response, err));
-    table_forget_leaders(table);
-    for (size_t i = 0; i < response.table_metadata_count; i++) {
-        const struct wire_pb_table_metadata *theirs = &response.table_metadata[i];
+    size_t count = 0;
+    uint32_t first = (uint32_t)(place / table->bucket_count);
+    for (uint32_t i = first; i < table->partition_count && count < LEADERS_AT_ONCE; i++)
+        if (!table->partitions[i]->is_gone && !table->state->leaders[(size_t)i * (size_t)table->bucket_count])
+            ids[count++] = table->partitions[i]->id;
+    return count;
+}
+
+static void learn_leaders(struct client_table *table, size_t first_place, const struct wire_pb_bucket_metadata *buckets,
+                          size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (buckets[i].has_leader_id && buckets[i].bucket_id >= 0 && buckets[i].bucket_id < table->bucket_count)
+            table->state->leaders[first_place + (size_t)buckets[i].bucket_id] =
+                client_tablet(table->client, buckets[i].leader_id);
+}
+
+static enum err_code read_leaders(struct client_table *table, const struct wire_metadata_response *response,
+                                  struct err *err)
+{
+    for (size_t i = 0; i < response->table_metadata_count; i++) {
+        const struct wire_pb_table_metadata *theirs = &response->table_metadata[i];
         if (!slice_equal(theirs->table_path.table_name, table->path.table))
             continue;
-        if (theirs->table_id != table->id) {
-            code = err_set(err, ERR_TABLE_NOT_EXIST, "%.*s.%.*s was dropped and made anew meanwhile",
+        if (theirs->table_id != table->id)
+            return err_set(err, ERR_TABLE_NOT_EXIST, "%.*s.%.*s was dropped and made anew meanwhile",
                            SLICE_ARGS(table->path.database), SLICE_ARGS(table->path.table));
-            goto fail;
-        }
-        for (size_t k = 0; k < theirs->bucket_metadata_count; k++) {
-            const struct wire_pb_bucket_metadata *b = &theirs->bucket_metadata[k];
-            if (b->has_leader_id && b->bucket_id >= 0 && b->bucket_id < table->bucket_count)
-                table->state->leaders[b->bucket_id] = client_tablet(table->client, b->leader_id);
-        }
+        if (!table->is_partitioned)
+            learn_leaders(table, 0, theirs->bucket_metadata, theirs->bucket_metadata_count);
     }
-fail:
+    for (size_t i = 0; table->is_partitioned && i < response->partition_metadata_count; i++) {
+        const struct wire_pb_partition_metadata *theirs = &response->partition_metadata[i];
+        const struct client_partition *partition = table_partition(table, theirs->partition_id);
+        if (partition)
+            learn_leaders(table, (size_t)partition->index * (size_t)table->bucket_count, theirs->bucket_metadata,
+                          theirs->bucket_metadata_count);
+    }
+    return OK;
+}
+
+static enum err_code refresh_leaders(struct client_table *table, int32_t place, struct err *err)
+{
+    struct arena arena = {0};
+    struct wire_metadata_response response;
+    int64_t ids[LEADERS_AT_ONCE];
+    size_t count = table->is_partitioned ? choose_partitions(table, place, ids) : 0;
+    enum err_code code = client_metadata(table->client, &table->path, ids, count, &arena, &response, err);
+    if (code == OK)
+        code = read_leaders(table, &response, err);
     arena_deinit(&arena);
     return code;
 }
 
-enum err_code table_leader(struct client_table *table, int32_t bucket, struct conn **conn, struct err *err)
+static enum err_code look_up_leader(struct client_table *table, int32_t place, struct err *err)
 {
-    ASSERT(bucket >= 0 && bucket < table->bucket_count);
-    if (!table->state->leaders[bucket])
-        TRY(refresh_leaders(table, err));
-    struct node *node = table->state->leaders[bucket];
-    if (!node)
-        return err_set(err, ERR_LEADER_NOT_AVAILABLE_EXCEPTION, "bucket %d of %.*s.%.*s has no leader now", bucket,
+    bool lost;
+    enum err_code code = refresh_leaders(table, place, err);
+    if (code == OK)
+        return OK;
+    /* One partition that is gone fails the request for all of them. */
+    TRY(table_lost_partitions(table, code, &lost, err));
+    if (!lost)
+        return code;
+    return client_place_is_gone(table, place) ? OK : refresh_leaders(table, place, err);
+}
+
+enum err_code table_leader(struct client_table *table, int32_t place, struct conn **conn, struct err *err)
+{
+    ASSERT(place >= 0 && (size_t)place < client_place_count(table));
+    struct client *client = table->client;
+    bool asked = client->adopted || client_place_is_gone(table, place); /* one server plays all roles */
+    if (!asked && !table->state->leaders[place])
+        TRY(look_up_leader(table, place, err));
+    if (client_place_is_gone(table, place)) {
+        struct slice name = client_place_partition(table, place)->name;
+        return err_set(err, ERR_PARTITION_NOT_EXISTS, "partition %.*s of %.*s.%.*s was dropped", SLICE_ARGS(name),
                        SLICE_ARGS(table->path.database), SLICE_ARGS(table->path.table));
-    return client_node_conn(table->client, node, conn, err);
+    }
+    struct node *node = client->adopted ? client->nodes.ptr[0] : table->state->leaders[place];
+    if (!node)
+        return err_set(err, ERR_LEADER_NOT_AVAILABLE_EXCEPTION, "bucket %d of %.*s.%.*s has no leader now",
+                       client_place_bucket(table, place), SLICE_ARGS(table->path.database),
+                       SLICE_ARGS(table->path.table));
+    return client_node_conn(client, node, conn, err);
 }
 
 void table_forget_leaders(struct client_table *table)
 {
-    memset(table->state->leaders, 0, (size_t)table->bucket_count * sizeof *table->state->leaders);
+    memset(table->state->leaders, 0, client_place_count(table) * sizeof *table->state->leaders);
 }
 
 bool table_may_retry(const struct client_table *table, enum err_code code)

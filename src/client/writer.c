@@ -36,11 +36,6 @@ enum err_code client_writer_create(struct client_table *table, const struct clie
         writer->options.pending_bytes = WRITER_PENDING_BYTES;
     if (!writer->options.retry_ms)
         writer->options.retry_ms = WRITER_RETRY_MS;
-    writer->lanes = mem_zalloc((size_t)table->bucket_count * sizeof *writer->lanes);
-    for (int32_t i = 0; i < table->bucket_count; i++) {
-        writer->lanes[i].bucket = i;
-        writer->lanes[i].offset = -1;
-    }
     uint32_t random;
     os_random(table->client->os, &random, sizeof random);
     writer->sticky = (int32_t)(random % (uint32_t)table->bucket_count);
@@ -56,9 +51,9 @@ void client_writer_destroy(struct client_writer *writer)
 {
     if (!writer)
         return;
-    for (int32_t i = 0; i < writer->table->bucket_count; i++)
-        lane_deinit(&writer->lanes[i]);
-    mem_free(writer->lanes);
+    for (size_t i = 0; i < writer->lanes.len; i++)
+        lane_destroy(writer->lanes.ptr[i]);
+    vec_deinit(&writer->lanes);
     arrow_codec_deinit(&writer->codec);
     buf_deinit(&writer->key);
     buf_deinit(&writer->row);
@@ -112,9 +107,32 @@ static enum err_code kv_append(struct client_writer *writer, struct lane *lane, 
     return kv_batch_builder_put(&lane->kv, buf_view(&writer->key), buf_view(&writer->row), err);
 }
 
-static struct lane *lane_of(struct client_writer *writer, int32_t bucket)
+static struct lane *lane_at(struct client_writer *writer, int32_t place)
 {
-    return &writer->lanes[bucket >= 0 ? bucket : writer->sticky];
+    while (writer->lanes.len <= (size_t)place)
+        vec_push(&writer->lanes, NULL);
+    struct lane **lane = &writer->lanes.ptr[place];
+    if (!*lane) {
+        *lane = mem_zalloc(sizeof **lane);
+        (*lane)->place = place;
+        (*lane)->offset = -1;
+    }
+    return *lane;
+}
+
+/* bucket: of the row, -1 where any will do. */
+static enum err_code lane_of(struct client_writer *writer, const struct datum *row, int32_t bucket, struct lane **lane,
+                             struct err *err)
+{
+    struct client_table *table = writer->table;
+    const struct client_partition *partition;
+    TRY(client_partition_of(table, row, !writer->options.no_new_partitions, &partition, err));
+    if (table->is_partitioned && !partition)
+        return err_set(err, ERR_PARTITION_NOT_EXISTS, "%.*s.%.*s has no partition for the row",
+                       SLICE_ARGS(table->path.database), SLICE_ARGS(table->path.table));
+    int32_t first = partition ? (int32_t)partition->index * table->bucket_count : 0;
+    *lane = lane_at(writer, first + (bucket >= 0 ? bucket : writer->sticky));
+    return OK;
 }
 
 static void note_open_bytes(struct client_writer *writer, struct lane *lane)
@@ -127,8 +145,9 @@ static void note_open_bytes(struct client_writer *writer, struct lane *lane)
 
 static void seal_all(struct client_writer *writer)
 {
-    for (int32_t i = 0; i < writer->table->bucket_count; i++)
-        lane_seal(writer, &writer->lanes[i]);
+    for (size_t i = 0; i < writer->lanes.len; i++)
+        if (writer->lanes.ptr[i])
+            lane_seal(writer, writer->lanes.ptr[i]);
 }
 
 static enum err_code failure(const struct client_writer *writer, struct err *err)
@@ -141,9 +160,10 @@ static enum err_code failure(const struct client_writer *writer, struct err *err
 static enum err_code add_row(struct client_writer *writer, const struct datum *row, bool delete, struct err *err)
 {
     int32_t bucket;
+    struct lane *lane;
     TRY(failure(writer, err));
     TRY(client_table_bucket(writer->table, row, &bucket, err));
-    struct lane *lane = lane_of(writer, bucket);
+    TRY(lane_of(writer, row, bucket, &lane, err));
     lane_open(writer, lane);
     if (writer->table->has_primary_key)
         TRY(kv_append(writer, lane, row, delete, err));
@@ -191,7 +211,8 @@ int64_t client_writer_acked(const struct client_writer *writer)
     return writer->acked;
 }
 
-int64_t client_writer_offset(const struct client_writer *writer, int32_t bucket)
+int64_t client_writer_offset(const struct client_writer *writer, int32_t place)
 {
-    return writer->lanes[bucket].offset;
+    const struct lane *lane = (size_t)place < writer->lanes.len ? writer->lanes.ptr[place] : NULL;
+    return lane ? lane->offset : -1;
 }

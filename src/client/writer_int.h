@@ -1,4 +1,4 @@
-/* Inside the writer. Rows of a bucket go into its builder; a full builder becomes a batch with the bucket's next
+/* Inside the writer. Rows of a place go into its lane's builder; a full builder becomes a batch with the bucket's next
  * sequence; batches wait in the bucket's queue, the first `sent` of them on their way.
  *
  *   put → builder → seal → queue [sent | waiting] → answer → acknowledged
@@ -25,7 +25,7 @@ struct batch {
 };
 
 struct lane {
-    int32_t bucket;
+    int32_t place;
     int32_t next_sequence;
     bool open; /* one of the builders is made */
     struct log_batch_builder log;
@@ -44,8 +44,8 @@ struct client_writer {
     struct client_table *table;
     struct client_writer_options options;
     int64_t writer_id;
-    struct lane *lanes; /* by bucket */
-    int32_t sticky;     /* where rows without a bucket key go now */
+    VEC(struct lane *) lanes; /* by place; NULL: nothing was written there */
+    int32_t sticky;           /* where rows without a bucket key go now */
     uint64_t open_bytes;
     uint64_t pending_bytes; /* of all queues */
     int64_t acked;
@@ -59,7 +59,7 @@ struct client_writer {
 
 /* What the lane's builder holds becomes a batch in its queue. */
 void lane_seal(struct client_writer *writer, struct lane *lane);
-void lane_deinit(struct lane *lane);
+void lane_destroy(struct lane *lane); /* NULL is fine */
 /* Takes answers and sends what may be sent. A failure that stays is kept in writer->failed. */
 void lane_drive(struct client_writer *writer, struct lane *lane);
 /* Drives all lanes, and waits for something to happen if there is something to wait for. */

@@ -10,8 +10,10 @@ static void batch_destroy(struct client_writer *writer, struct batch *batch)
     mem_free(batch);
 }
 
-void lane_deinit(struct lane *lane)
+void lane_destroy(struct lane *lane)
 {
+    if (!lane)
+        return;
     for (size_t i = 0; i < lane->queue.len; i++)
         batch_destroy(NULL, lane->queue.ptr[i]);
     vec_deinit(&lane->queue);
@@ -19,6 +21,7 @@ void lane_deinit(struct lane *lane)
         log_batch_builder_deinit(&lane->log);
         kv_batch_builder_deinit(&lane->kv);
     }
+    mem_free(lane);
 }
 
 void lane_seal(struct client_writer *writer, struct lane *lane)
@@ -46,9 +49,10 @@ static enum err_code start_produce(struct client_writer *writer, struct lane *la
                                    struct conn *conn, struct err *err)
 {
     struct wire_pb_produce_log_req_for_bucket bucket = {
-        .bucket_id = lane->bucket,
+        .bucket_id = client_place_bucket(writer->table, lane->place),
         .records = wire_bytes_of(buf_view(&batch->bytes)),
     };
+    TABLE_SET_PARTITION(&bucket, writer->table, lane->place);
     struct wire_produce_log_request request = {
         .acks = writer->options.acks,
         .table_id = writer->table->id,
@@ -63,9 +67,10 @@ static enum err_code start_put(struct client_writer *writer, struct lane *lane, 
                                struct err *err)
 {
     struct wire_pb_put_kv_req_for_bucket bucket = {
-        .bucket_id = lane->bucket,
+        .bucket_id = client_place_bucket(writer->table, lane->place),
         .records = wire_bytes_of(buf_view(&batch->bytes)),
     };
+    TABLE_SET_PARTITION(&bucket, writer->table, lane->place);
     struct wire_put_kv_request request = {
         .acks = writer->options.acks,
         .table_id = writer->table->id,
@@ -83,42 +88,52 @@ static enum err_code batch_send(struct client_writer *writer, struct lane *lane,
     batch->sent_ns = os_mono_ns(os);
     if (!batch->until_ns)
         batch->until_ns = batch->sent_ns + writer->options.retry_ms * 1000000;
-    TRY(table_leader(writer->table, lane->bucket, &conn, err));
+    TRY(table_leader(writer->table, lane->place, &conn, err));
     return writer->table->has_primary_key ? start_put(writer, lane, batch, conn, err)
                                           : start_produce(writer, lane, batch, conn, err);
 }
 
 /* ---- in ---- */
 
-static enum err_code entry(struct lane *lane, int32_t bucket, bool has_error, int32_t wire, bool has_text,
-                           struct slice text, struct err *err)
+/* The answer about a bucket is about this lane's. */
+static enum err_code check_place(const struct client_table *table, const struct lane *lane, bool has_partition,
+                                 int64_t partition_id, int32_t bucket, struct err *err)
 {
-    if (bucket != lane->bucket)
-        return err_set(err, ERR_CORRUPT_MESSAGE, "an answer for bucket %d, not %d", bucket, lane->bucket);
-    return has_error ? client_entry_error(wire, has_text, text, err) : OK;
+    int32_t place;
+    TRY(table_place(table, has_partition, partition_id, bucket, &place, err));
+    if (place != lane->place)
+        return err_set(err, ERR_CORRUPT_MESSAGE, "an answer for bucket %d, not %d", bucket,
+                       client_place_bucket(table, lane->place));
+    return OK;
 }
 
-static enum err_code read_produce(struct lane *lane, struct batch *batch, struct arena *arena, struct err *err)
+static enum err_code read_produce(const struct client_table *table, struct lane *lane, struct batch *batch,
+                                  struct arena *arena, struct err *err)
 {
     struct wire_produce_log_response response;
     TRY(call_decode(&batch->call, arena, &response, err));
     if (response.buckets_resp_count != 1)
         return err_set(err, ERR_CORRUPT_MESSAGE, "%zu answers for one bucket", response.buckets_resp_count);
     const struct wire_pb_produce_log_resp_for_bucket *b = &response.buckets_resp[0];
-    TRY(entry(lane, b->bucket_id, b->has_error_code, b->error_code, b->has_error_message, b->error_message, err));
+    TRY(check_place(table, lane, b->has_partition_id, b->partition_id, b->bucket_id, err));
+    if (b->has_error_code)
+        return client_entry_error(b->error_code, b->has_error_message, b->error_message, err);
     if (b->has_base_offset)
         lane->offset = b->base_offset;
     return OK;
 }
 
-static enum err_code read_put(struct lane *lane, struct batch *batch, struct arena *arena, struct err *err)
+static enum err_code read_put(const struct client_table *table, struct lane *lane, struct batch *batch,
+                              struct arena *arena, struct err *err)
 {
     struct wire_put_kv_response response;
     TRY(call_decode(&batch->call, arena, &response, err));
     if (response.buckets_resp_count != 1)
         return err_set(err, ERR_CORRUPT_MESSAGE, "%zu answers for one bucket", response.buckets_resp_count);
     const struct wire_pb_put_kv_resp_for_bucket *b = &response.buckets_resp[0];
-    TRY(entry(lane, b->bucket_id, b->has_error_code, b->error_code, b->has_error_message, b->error_message, err));
+    TRY(check_place(table, lane, b->has_partition_id, b->partition_id, b->bucket_id, err));
+    if (b->has_error_code)
+        return client_entry_error(b->error_code, b->has_error_message, b->error_message, err);
     if (b->has_log_end_offset)
         lane->offset = b->log_end_offset;
     return OK;
@@ -131,8 +146,8 @@ static enum err_code batch_answer(struct client_writer *writer, struct lane *lan
     if (code != OK)
         *err = batch->call.err;
     else
-        code = writer->table->has_primary_key ? read_put(lane, batch, &arena, err)
-                                              : read_produce(lane, batch, &arena, err);
+        code = writer->table->has_primary_key ? read_put(writer->table, lane, batch, &arena, err)
+                                              : read_produce(writer->table, lane, batch, &arena, err);
     arena_deinit(&arena);
     return code;
 }
@@ -231,9 +246,12 @@ void writer_wait(struct client_writer *writer)
     struct client *client = writer->table->client;
     uint64_t before = writer->pending_bytes;
     int64_t due = client->deadline_ns;
-    for (int32_t i = 0; i < writer->table->bucket_count; i++) {
-        lane_drive(writer, &writer->lanes[i]);
-        due = MIN(due, lane_due_ns(writer, &writer->lanes[i]));
+    for (size_t i = 0; i < writer->lanes.len; i++) {
+        struct lane *lane = writer->lanes.ptr[i];
+        if (!lane)
+            continue;
+        lane_drive(writer, lane);
+        due = MIN(due, lane_due_ns(writer, lane));
     }
     if (writer->failed.code != OK || writer->pending_bytes < before)
         return;

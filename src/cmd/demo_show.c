@@ -87,7 +87,7 @@ enum err_code demo_show_reads(const struct demo_load *load, struct err *err)
 
 static enum err_code wait_for(struct client_table *table, struct err *err)
 {
-    int64_t *wanted = mem_alloc((size_t)table->bucket_count * sizeof *wanted);
+    int64_t *wanted = mem_alloc(client_place_count(table) * sizeof *wanted);
     enum err_code code = client_offsets(table, CLIENT_LATEST, 0, wanted, err);
     if (code == OK)
         code = union_wait(table, wanted, os_mono_ns(client_os(table->client)) + LAKE_DEADLINE_NS, NULL, NULL, err);

@@ -13,6 +13,13 @@ struct put {
     int64_t count;
 };
 
+/* The row can't be stored, and the writer goes on. */
+static bool is_of_row(enum err_code code)
+{
+    return code == ERR_INVALID_ARGUMENT || code == ERR_PARTITION_SPEC_INVALID_EXCEPTION ||
+           code == ERR_PARTITION_MAX_NUM_EXCEPTION || code == ERR_PARTITION_NOT_EXISTS;
+}
+
 static enum err_code one(void *arg, size_t number, struct slice text, struct err *err)
 {
     struct put *put = arg;
@@ -23,7 +30,7 @@ static enum err_code one(void *arg, size_t number, struct slice text, struct err
     if (code == OK)
         code = put->delete ? client_writer_delete(put->writer, put->row, &why)
                            : client_writer_put(put->writer, put->row, &why);
-    if (code == ERR_INVALID_ARGUMENT)
+    if (is_of_row(code))
         return err_set(err, code, "%s %zu: %s", put->from_input ? "line" : "row", number, why.text);
     if (code != OK) {
         *err = why;
@@ -67,7 +74,7 @@ static enum err_code write_all(struct put *put, struct err *err)
 {
     struct err flush_err = {0};
     enum err_code code = all(put, err);
-    if (code == OK || code == ERR_INVALID_ARGUMENT) {
+    if (code == OK || is_of_row(code)) {
         enum err_code flushed = client_writer_flush(put->writer, &flush_err);
         if (flushed != OK) {
             *err = flush_err;

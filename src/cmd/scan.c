@@ -44,8 +44,9 @@ static enum err_code print_row(void *arg, const struct union_row *row, bool *eno
     return OK;
 }
 
-static enum err_code print_live_row(void *arg, const struct datum *values, struct err *err)
+static enum err_code print_live_row(void *arg, int32_t place, const struct datum *values, struct err *err)
 {
+    (void)place;
     struct scan *scan = arg;
     return scan->left == 0 ? ERR_LIMIT : print_values(scan, values, err); /* enough; read_hot knows */
 }
@@ -79,7 +80,7 @@ static enum err_code wait_for_lake(struct scan *scan, struct err *err)
 {
     struct client_table *table = scan->table;
     struct union_watch watch = {cmd_progress_union, &scan->progress};
-    int64_t *wanted = ARENA_NEW_ARRAY(&scan->arena, int64_t, (size_t)table->bucket_count);
+    int64_t *wanted = ARENA_NEW_ARRAY(&scan->arena, int64_t, client_place_count(table));
     TRY(client_offsets(table, CLIENT_LATEST, 0, wanted, err));
     enum err_code code = union_wait(table, wanted, cmd_lake_deadline_ns(scan->cmd), &watch, NULL, err);
     cmd_progress_end(&scan->progress);
@@ -104,12 +105,12 @@ static enum err_code plan_lake(struct scan *scan, struct err *err)
 static bool log_is_whole(struct scan *scan)
 {
     struct client_table *table = scan->table;
-    int64_t *starts = ARENA_NEW_ARRAY(&scan->arena, int64_t, (size_t)table->bucket_count);
+    int64_t *starts = ARENA_NEW_ARRAY(&scan->arena, int64_t, client_place_count(table));
     if (table->has_primary_key)
         return true;
     bool whole = client_offsets(table, CLIENT_EARLIEST, 0, starts, NULL) == OK;
-    for (int32_t i = 0; i < table->bucket_count; i++)
-        whole = whole && starts[i] == 0;
+    for (size_t i = 0, count = client_place_count(table); whole && i < count; i++)
+        whole = starts[i] <= 0;
     return whole;
 }
 

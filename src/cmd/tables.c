@@ -20,8 +20,9 @@ static enum err_code lake_facts(struct client_table *table, struct facts *facts,
     enum err_code code;
     struct arena arena = {0};
     struct client_lake_snapshot snapshot = {0};
-    int64_t *latest = ARENA_NEW_ARRAY(&arena, int64_t, (size_t)table->bucket_count);
-    int64_t *earliest = ARENA_NEW_ARRAY(&arena, int64_t, (size_t)table->bucket_count);
+    size_t count = client_place_count(table);
+    int64_t *latest = ARENA_NEW_ARRAY(&arena, int64_t, count);
+    int64_t *earliest = ARENA_NEW_ARRAY(&arena, int64_t, count);
     TRY_OR_FAIL(client_offsets(table, CLIENT_LATEST, 0, latest, err));
     TRY_OR_FAIL(client_offsets(table, CLIENT_EARLIEST, 0, earliest, err));
     code = client_lake_snapshot(table, CLIENT_LAKE_LATEST, 0, &arena, &snapshot, err);
@@ -30,7 +31,7 @@ static enum err_code lake_facts(struct client_table *table, struct facts *facts,
         code = OK;
     int64_t reached = 0;
     facts->lag_rows = 0;
-    for (int32_t i = 0; code == OK && i < table->bucket_count; i++) {
+    for (size_t i = 0; code == OK && i < count; i++) {
         int64_t offset = snapshot.offsets && snapshot.offsets[i] > 0 ? snapshot.offsets[i] : 0;
         facts->lag_rows += MAX(latest[i] - MAX(offset, earliest[i]), 0);
         reached += offset;

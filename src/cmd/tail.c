@@ -3,7 +3,8 @@
 
 #include <stdatomic.h>
 
-#define WAIT_MS 200 /* how soon Ctrl-C is seen */
+#define WAIT_MS 200              /* how soon Ctrl-C is seen */
+#define PARTITIONS_NS 1000000000 /* how often new partitions are looked for */
 
 struct tail {
     struct cmd *cmd;
@@ -12,8 +13,9 @@ struct tail {
     struct printer printer;
     struct arena arena; /* of one row */
     struct arena kept;
-    struct client_scan_bucket *buckets;
-    size_t bucket_count;
+    VEC(struct client_scan_bucket) buckets;
+    size_t known;    /* places of the table that are among them */
+    int64_t look_ns; /* when new partitions are looked for */
     atomic_bool stop;
     int64_t left; /* -1: no limit */
 };
@@ -26,13 +28,27 @@ static void on_stop(void *arg)
     atomic_store(&tail->stop, true);
 }
 
+/* Those of the table's places that are new, from here. */
+static void add_places(struct tail *tail, const int64_t *starts, int64_t offset)
+{
+    struct client_table *table = tail->table;
+    size_t count = client_place_count(table);
+    for (size_t i = tail->known; i < count; i++) {
+        int32_t place = (int32_t)i;
+        struct client_scan_bucket bucket = {place, starts ? starts[i] : offset, INT64_MAX};
+        if (!client_place_is_gone(table, place) && bucket.start >= 0 &&
+            (tail->cmd->bucket < 0 || tail->cmd->bucket == client_place_bucket(table, place)))
+            vec_push(&tail->buckets, bucket);
+    }
+    tail->known = count;
+}
+
 static enum err_code set_buckets(struct tail *tail, struct err *err)
 {
     struct cmd *cmd = tail->cmd;
     struct client_table *table = tail->table;
-    size_t all = (size_t)table->bucket_count;
     int64_t offset = -1;
-    int64_t *starts = ARENA_NEW_ARRAY(&tail->kept, int64_t, all);
+    int64_t *starts = ARENA_NEW_ARRAY(&tail->kept, int64_t, client_place_count(table));
     bool earliest = cmd->from && !strcmp(cmd->from, "earliest");
     bool latest = !cmd->from || !strcmp(cmd->from, "latest");
     if (!earliest && !latest && (!slice_to_i64(slice_str(cmd->from), &offset) || offset < 0))
@@ -41,12 +57,21 @@ static enum err_code set_buckets(struct tail *tail, struct err *err)
         return err_set(err, ERR_INVALID_ARGUMENT, "%s has the buckets 0 to %d", cmd->args[0], table->bucket_count - 1);
     if (offset < 0)
         TRY(client_offsets(table, earliest ? CLIENT_EARLIEST : CLIENT_LATEST, 0, starts, err));
-    tail->buckets = ARENA_NEW_ARRAY(&tail->kept, struct client_scan_bucket, all);
-    for (size_t i = 0; i < all; i++)
-        if (cmd->bucket < 0 || (size_t)cmd->bucket == i)
-            tail->buckets[tail->bucket_count++] =
-                (struct client_scan_bucket){(int32_t)i, offset < 0 ? starts[i] : offset, INT64_MAX};
+    add_places(tail, offset < 0 ? starts : NULL, offset);
     return OK;
+}
+
+/* A partition that is made while we look is read from its beginning. */
+static enum err_code meet_partitions(struct tail *tail, struct err *err)
+{
+    int64_t now = os_mono_ns(tail->cmd->os);
+    size_t before = tail->buckets.len;
+    if (!tail->table->is_partitioned || now < tail->look_ns)
+        return OK;
+    tail->look_ns = now + PARTITIONS_NS;
+    TRY(client_partitions_refresh(tail->table, err));
+    add_places(tail, NULL, 0);
+    return client_scanner_add(tail->scanner, tail->buckets.ptr + before, tail->buckets.len - before, err);
 }
 
 static void set_columns(struct tail *tail)
@@ -107,6 +132,11 @@ static enum err_code follow(struct tail *tail, struct err *err)
     while (!ended(tail, until)) {
         struct client_batch batch;
         bool have;
+        TRY(meet_partitions(tail, err));
+        if (client_scanner_done(tail->scanner)) { /* no partition is there now */
+            os_sleep_ns(cmd->os, WAIT_MS * 1000000);
+            continue;
+        }
         TRY(client_scanner_next(tail->scanner, &batch, &have, err));
         if (have)
             print_batch(tail, &batch);
@@ -122,9 +152,13 @@ static void summary(struct tail *tail, int64_t started_ns)
         return;
     cmd_note("%llu rows in %.1f s", (unsigned long long)tail->printer.row_count,
              cmd_seconds_since(tail->cmd->os, started_ns));
-    for (size_t i = 0; i < tail->bucket_count; i++)
-        cmd_note("  bucket %d read up to offset %lld", tail->buckets[i].bucket,
-                 (long long)client_scanner_position(tail->scanner, i));
+    for (size_t i = 0; i < tail->buckets.len; i++) {
+        int32_t place = tail->buckets.ptr[i].place;
+        const struct client_partition *partition = client_place_partition(tail->table, place);
+        struct slice name = partition ? partition->name : SLICE("");
+        cmd_note("  %.*s%sbucket %d read up to offset %lld", SLICE_ARGS(name), partition ? " " : "",
+                 client_place_bucket(tail->table, place), (long long)client_scanner_position(tail->scanner, i));
+    }
 }
 
 int cmd_tail(struct cmd *cmd)
@@ -137,7 +171,7 @@ int cmd_tail(struct cmd *cmd)
     TRY_OR_FAIL(os_on_stop(cmd->os, on_stop, &tail, &err));
     TRY_OR_FAIL(cmd_open_table(cmd, &tail.table, &err));
     TRY_OR_FAIL(set_buckets(&tail, &err));
-    TRY_OR_FAIL(client_scanner_create(tail.table, tail.buckets, tail.bucket_count, &options, &tail.scanner, &err));
+    TRY_OR_FAIL(client_scanner_create(tail.table, tail.buckets.ptr, tail.buckets.len, &options, &tail.scanner, &err));
     set_columns(&tail);
     code = follow(&tail, &err);
     if (code == OK)
@@ -146,6 +180,7 @@ fail:
     printer_deinit(&tail.printer);
     client_scanner_destroy(tail.scanner);
     client_table_unref(tail.table);
+    vec_deinit(&tail.buckets);
     arena_deinit(&tail.arena);
     arena_deinit(&tail.kept);
     return code == OK ? EXIT_YES : cmd_fail(&err);

@@ -100,6 +100,8 @@ static enum err_code print_for_people(struct verify *v, struct err *err)
         cmd_note("first rows that differ:");
         TRY(print_differences(v, err));
     }
+    if (verdict->kept_rows && v->cmd->format == FORMAT_TABLE)
+        cmd_note("not compared: %lld lake rows of partitions that were dropped", (long long)verdict->kept_rows);
     if (v->cmd->terminal && v->cmd->format == FORMAT_TABLE)
         cmd_note("%s: %lld rows read, %.2f s, %.0f rows/s", verdict->kind == UNION_EQUAL ? "equal" : "not equal",
                  (long long)verdict->rows_read, v->seconds, (double)verdict->rows_read / MAX(v->seconds, 1e-6));
@@ -153,6 +155,8 @@ static enum err_code print_json(struct verify *v, struct err *err)
         json_side(v, &out, "stream_now", &verdict->stream_now);
         json_side(v, &out, "union_now", &verdict->read_now);
     }
+    if (v->table->is_partitioned && lake_was_read(v))
+        buf_printf(&out, ",\"kept_rows\":%lld", (long long)verdict->kept_rows);
     if (verdict->kind != UNION_EQUAL && lake_was_read(v))
         json_differences(v, &out);
     buf_printf(&out, ",\"rows_read\":%lld,\"seconds\":%.3f}\n", (long long)verdict->rows_read, v->seconds);

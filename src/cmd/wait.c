@@ -4,7 +4,7 @@
 struct wait {
     struct cmd *cmd;
     struct client_table *table;
-    int64_t *wanted; /* by bucket */
+    int64_t *wanted; /* by place */
     int64_t snapshot_id;
     struct arena arena;
 };
@@ -31,7 +31,7 @@ static enum err_code until_there(struct wait *wait, struct err *err)
     struct cmd_progress progress;
     struct union_watch watch = {cmd_progress_union, &progress};
     TRY(cmd_open_table(wait->cmd, &wait->table, err));
-    wait->wanted = ARENA_NEW_ARRAY(&wait->arena, int64_t, (size_t)wait->table->bucket_count);
+    wait->wanted = ARENA_NEW_ARRAY(&wait->arena, int64_t, client_place_count(wait->table));
     TRY(client_offsets(wait->table, CLIENT_LATEST, 0, wait->wanted, err));
     cmd_progress_start(&progress, wait->cmd, NULL);
     enum err_code code =

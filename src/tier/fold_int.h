@@ -35,7 +35,7 @@ struct fold_options {
     const struct type *row; /* ROW of the table's columns; borrowed */
     const uint32_t *key;    /* positions of the key's columns in it, in key order; borrowed */
     uint32_t key_count;
-    int32_t bucket_count;
+    int32_t bucket_count; /* any numbers below it are buckets: of a partitioned table its places */
 };
 
 /* The rows [first, end) of a batch. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #define ROWS_UNTIL_BREATH 65536
+#define PLACES_AT_ONCE 256 /* that one scanner reads, and a log table's files that are open */
 
 /* What the reader of a round needs besides it. */
 struct reading {
@@ -16,10 +17,22 @@ struct reading {
     uint32_t key_count;
 };
 
-static enum err_code bucket_files(struct round *round, int32_t bucket, struct paimon_bucket **out, struct err *err)
+/* A bucket of the lake may take several places: twins, and all buckets of a table without bucket key. */
+static enum err_code place_files(struct round *round, int32_t place, struct paimon_bucket **out, struct err *err)
 {
+    const struct client_table *table = round->source.table;
+    const struct client_partition *partition = client_place_partition(table, place);
     bool one = paimon_table_schema(round->source.lake)->bucket_count == -1;
-    return paimon_round_bucket(round->files, NULL, one ? 0 : bucket, out, err);
+    struct paimon_bucket **files = &round->files_of[place];
+    if (!*files && partition && !partition->values)
+        return err_set(err, ERR_PARTITION_SPEC_INVALID_EXCEPTION,
+                       "partition %.*s of %.*s.%.*s: its name is no value of its columns' types",
+                       SLICE_ARGS(partition->name), SLICE_ARGS(table->path.database), SLICE_ARGS(table->path.table));
+    if (!*files)
+        TRY(paimon_round_bucket(round->files, partition ? partition->values : NULL,
+                                one ? 0 : client_place_bucket(table, place), files, err));
+    *out = *files;
+    return OK;
 }
 
 /* ---- log tables ---- */
@@ -54,11 +67,18 @@ static enum err_code take_rows(struct reading *reading, const struct client_batc
         .base_offset = batch->base_offset + batch->first,
         .timestamp_ms = batch->timestamp_ms,
     };
-    TRY(bucket_files(reading->round, batch->bucket, &bucket, err));
+    TRY(place_files(reading->round, batch->place, &bucket, err));
     return paimon_bucket_append(bucket, &rows, err);
 }
 
 /* ---- primary-key tables ---- */
+
+/* Changes of twins go to one bucket of the lake, so they are folded together. */
+static int32_t first_place(const struct client_table *table, int32_t place)
+{
+    const struct client_partition *partition = client_place_partition(table, place);
+    return (partition ? (int32_t)partition->twin * table->bucket_count : 0) + client_place_bucket(table, place);
+}
 
 static void count_kinds(struct round *round, const uint8_t *kinds, uint32_t first, uint32_t end)
 {
@@ -90,7 +110,7 @@ static enum err_code take_changes(struct reading *reading, const struct client_b
         .base_offset = batch->base_offset,
         .timestamp_ms = batch->timestamp_ms,
     };
-    return fold_add(reading->fold, batch->bucket, &rows, err);
+    return fold_add(reading->fold, first_place(reading->round->source.table, batch->place), &rows, err);
 }
 
 /* Their bucket is complete: what it holds in memory goes to the disk. */
@@ -104,7 +124,7 @@ static enum err_code write_changes(struct reading *reading, struct err *err)
     struct round *round = reading->round;
     struct paimon_bucket *files = NULL;
     struct fold_change change;
-    int32_t bucket = -1;
+    int32_t place = -1;
     bool have;
     TRY(fold_sort(reading->fold, err));
     for (uint64_t n = 0;; n++) {
@@ -113,11 +133,12 @@ static enum err_code write_changes(struct reading *reading, struct err *err)
         TRY(fold_next(reading->fold, &change, &have, err));
         if (!have)
             return end_files(files, err);
-        if (change.change.fluss_bucket != bucket) {
+        if (change.change.fluss_bucket != place) {
             TRY(end_files(files, err));
-            bucket = change.change.fluss_bucket;
-            TRY(bucket_files(round, bucket, &files, err));
+            place = change.change.fluss_bucket; /* the fold's buckets are places */
+            TRY(place_files(round, place, &files, err));
         }
+        change.change.fluss_bucket = client_place_bucket(round->source.table, place);
         TRY(paimon_bucket_change(files, &change.change, change.columns, change.i, err));
     }
 }
@@ -130,14 +151,14 @@ static enum err_code take(struct reading *reading, const struct client_batch *ba
     arena_reset(&reading->arena);
     if (batch->first < batch->end)
         TRY(reading->fold ? take_changes(reading, batch, err) : take_rows(reading, batch, err));
-    round->end[batch->bucket] = MIN(batch->next_offset, round->latest[batch->bucket]);
-    round->times[batch->bucket] = batch->timestamp_ms;
+    round->end[batch->place] = MIN(batch->next_offset, round->latest[batch->place]);
+    round->times[batch->place] = batch->timestamp_ms;
     round->row_count += batch->end - batch->first;
     round->bytes += batch->bytes;
     return OK;
 }
 
-static enum err_code read_log(struct reading *reading, struct client_scanner *scanner, struct err *err)
+static enum err_code read_group(struct reading *reading, struct client_scanner *scanner, struct err *err)
 {
     struct round *round = reading->round;
     struct tier *tier = round->worker->link.tier;
@@ -161,16 +182,44 @@ static enum err_code read_log(struct reading *reading, struct client_scanner *sc
     return OK;
 }
 
-static enum err_code scanner_make(struct round *round, struct client_scanner **scanner, struct err *err)
+/* What a log table's places of this group wrote goes to the disk, so that few files are open. */
+static enum err_code end_group(struct reading *reading, const struct client_scan_bucket *group, size_t count,
+                               struct err *err)
 {
-    struct client_table *table = round->source.table;
-    struct client_scan_bucket *buckets =
-        ARENA_NEW_ARRAY(&round->arena, struct client_scan_bucket, (size_t)table->bucket_count);
-    size_t count = 0;
-    for (int32_t b = 0; b < table->bucket_count; b++)
-        if (round->start[b] >= 0)
-            buckets[count++] = (struct client_scan_bucket){b, round->start[b], round->latest[b]};
-    return client_scanner_create(table, buckets, count, NULL, scanner, err);
+    for (size_t i = 0; i < count && !reading->fold; i++)
+        if (reading->round->files_of[group[i].place])
+            TRY(paimon_bucket_roll(reading->round->files_of[group[i].place], err));
+    return OK;
+}
+
+static enum err_code read_places(struct reading *reading, const struct client_scan_bucket *group, size_t count,
+                                 struct err *err)
+{
+    struct client_scanner *scanner = NULL;
+    enum err_code code = client_scanner_create(reading->round->source.table, group, count, NULL, &scanner, err);
+    if (code == OK)
+        code = read_group(reading, scanner, err);
+    client_scanner_destroy(scanner);
+    return code == OK ? end_group(reading, group, count, err) : code;
+}
+
+/* A group of places after the other; one that is left for the next round is not begun. */
+static enum err_code read_log(struct reading *reading, struct err *err)
+{
+    struct round *round = reading->round;
+    uint64_t bytes_max = round->worker->link.tier->config.round_bytes_max;
+    struct client_scan_bucket group[PLACES_AT_ONCE];
+    size_t p = 0;
+    while (p < round->place_count && !round->cut) {
+        size_t count = 0;
+        for (; p < round->place_count && count < PLACES_AT_ONCE; p++)
+            if (round->start[p] >= 0)
+                group[count++] = (struct client_scan_bucket){(int32_t)p, round->start[p], round->latest[p]};
+        round->cut = count && round->bytes >= bytes_max;
+        if (count && !round->cut)
+            TRY(read_places(reading, group, count, err));
+    }
+    return OK;
 }
 
 static void fold_make(struct reading *reading, char dir[OS_PATH_MAX])
@@ -186,7 +235,7 @@ static void fold_make(struct reading *reading, char dir[OS_PATH_MAX])
         .row = round->source.table->schema.row,
         .key = schema->trimmed_key,
         .key_count = schema->trimmed_key_count,
-        .bucket_count = round->source.table->bucket_count,
+        .bucket_count = (int32_t)round->place_count,
     };
     fold_create(&options, &reading->fold);
 }
@@ -196,15 +245,12 @@ enum err_code round_read(struct round *round, struct err *err)
     enum err_code code;
     char dir[OS_PATH_MAX];
     struct reading reading = {.round = round};
-    struct client_scanner *scanner = NULL;
     if (round->source.table->has_primary_key)
         fold_make(&reading, dir);
-    TRY_OR_FAIL(scanner_make(round, &scanner, err));
-    TRY_OR_FAIL(read_log(&reading, scanner, err));
+    TRY_OR_FAIL(read_log(&reading, err));
     if (reading.fold)
         TRY_OR_FAIL(write_changes(&reading, err));
 fail:
-    client_scanner_destroy(scanner);
     fold_destroy(reading.fold);
     buf_deinit(&reading.kinds);
     arena_deinit(&reading.arena);

@@ -3,46 +3,67 @@
 
 /* ---- plan ---- */
 
-static enum err_code plan_bucket(struct round *round, int32_t b, int64_t earliest, struct err *err)
+/* "bucket 3", "bucket 3 of partition us$2024". */
+static struct slice place_text(struct round *round, int32_t place)
 {
     const struct client_table *table = round->source.table;
-    int64_t tiered = round->source.registered.offsets[b], latest = round->latest[b];
-    round->end[b] = tiered;
-    round->start[b] = round->times[b] = -1;
+    const struct client_partition *partition = client_place_partition(table, place);
+    struct slice name = partition ? partition->name : SLICE("");
+    return arena_printf(&round->arena, "bucket %d%s%.*s", client_place_bucket(table, place),
+                        partition ? " of partition " : "", SLICE_ARGS(name));
+}
+
+static enum err_code plan_place(struct round *round, int32_t p, int64_t earliest, struct err *err)
+{
+    const struct client_table *table = round->source.table;
+    int64_t tiered = round->source.registered.offsets[p], latest = round->latest[p];
+    round->end[p] = round->start[p] = round->times[p] = -1;
+    if (client_place_is_gone(table, p))
+        return OK;
     if (tiered > latest)
-        return err_set(err, ERR_LAKE,
-                       "bucket %d: the lake holds the log up to %lld, but it ends at %lld: rows were lost", b,
-                       (long long)tiered, (long long)latest);
+        return err_set(err, ERR_LAKE, "%.*s: the lake holds the log up to %lld, but it ends at %lld: rows were lost",
+                       SLICE_ARGS(place_text(round, p)), (long long)tiered, (long long)latest);
     if (latest <= 0 || tiered == latest)
         return OK;
     if (tiered < 0 && table->has_primary_key && earliest > 0)
         return err_set(
             err, ERR_NOT_SUPPORTED,
-            "bucket %d: the changes below offset %lld are only in snapshots of the state, which weir does not "
-            "read",
-            b, (long long)earliest);
-    round->start[b] = tiered < 0 ? earliest : tiered;
+            "%.*s: the changes below offset %lld are only in snapshots of the state, which weir does not read",
+            SLICE_ARGS(place_text(round, p)), (long long)earliest);
+    round->start[p] = tiered < 0 ? earliest : tiered;
     round->any = true;
     return OK;
 }
 
+static void make_arrays(struct round *round)
+{
+    struct arena *arena = &round->arena;
+    size_t count = round->place_count = client_place_count(round->source.table);
+    round->start = ARENA_NEW_ARRAY(arena, int64_t, count);
+    round->latest = ARENA_NEW_ARRAY(arena, int64_t, count);
+    round->end = ARENA_NEW_ARRAY(arena, int64_t, count);
+    round->times = ARENA_NEW_ARRAY(arena, int64_t, count);
+    round->files_of = arena_zalloc(arena, count * sizeof(struct paimon_bucket *) + 1);
+}
+
+/* Where buckets begin of which the lake has nothing yet. */
+static enum err_code find_beginnings(struct round *round, int64_t *earliest, struct err *err)
+{
+    bool any = false;
+    bool *wanted = arena_zalloc(&round->arena, round->place_count + 1);
+    for (size_t p = 0; p < round->place_count; p++)
+        any |= wanted[p] = round->source.registered.offsets[p] < 0 && round->latest[p] > 0;
+    return any ? client_offsets_of(round->source.table, CLIENT_EARLIEST, 0, wanted, earliest, err) : OK;
+}
+
 static enum err_code plan(struct round *round, struct err *err)
 {
-    struct client_table *table = round->source.table;
-    size_t count = (size_t)table->bucket_count;
-    int64_t *earliest = ARENA_NEW_ARRAY(&round->arena, int64_t, count);
-    round->start = ARENA_NEW_ARRAY(&round->arena, int64_t, count);
-    round->latest = ARENA_NEW_ARRAY(&round->arena, int64_t, count);
-    round->end = ARENA_NEW_ARRAY(&round->arena, int64_t, count);
-    round->times = ARENA_NEW_ARRAY(&round->arena, int64_t, count);
-    TRY(client_offsets(table, CLIENT_LATEST, 0, round->latest, err));
-    bool first_time = false;
-    for (int32_t b = 0; b < table->bucket_count; b++)
-        first_time |= round->source.registered.offsets[b] < 0;
-    if (first_time)
-        TRY(client_offsets(table, CLIENT_EARLIEST, 0, earliest, err));
-    for (int32_t b = 0; b < table->bucket_count; b++)
-        TRY(plan_bucket(round, b, earliest[b], err));
+    make_arrays(round);
+    int64_t *earliest = client_unknown_offsets(round->source.table, &round->arena);
+    TRY(client_offsets(round->source.table, CLIENT_LATEST, 0, round->latest, err));
+    TRY(find_beginnings(round, earliest, err));
+    for (size_t p = 0; p < round->place_count; p++)
+        TRY(plan_place(round, (int32_t)p, earliest[p], err));
     return OK;
 }
 
@@ -138,6 +159,14 @@ static void tell_done(const struct round *round)
                trace_i64("ms", (os_mono_ns(tier->config.os) - round->begun_ns) / 1000000));
 }
 
+static bool moved(const struct round *round)
+{
+    for (size_t p = 0; p < round->place_count; p++)
+        if (round->end[p] >= 0)
+            return true;
+    return false;
+}
+
 static enum err_code run(struct round *round, struct report *report, struct err *err)
 {
     struct worker *worker = round->worker;
@@ -151,6 +180,10 @@ static enum err_code run(struct round *round, struct report *report, struct err 
     }
     TRY(files_begin(round, err));
     TRY(round_read(round, err));
+    if (!moved(round)) { /* all that was new has been dropped meanwhile */
+        report->row_count = rows_before(round);
+        return OK;
+    }
     TRY(commit(round, err));
     tell_done(round);
     keeper_note(tier, round->source.table);

@@ -42,10 +42,7 @@ static enum err_code look_up_registered(struct source *source, struct arena *are
     struct err why = {0};
     enum err_code code = client_lake_snapshot(source->table, CLIENT_LAKE_LATEST, 0, arena, &source->registered, &why);
     if (code == ERR_LAKE_SNAPSHOT_NOT_EXIST) {
-        int64_t *offsets = ARENA_NEW_ARRAY(arena, int64_t, (size_t)source->table->bucket_count);
-        for (int32_t b = 0; b < source->table->bucket_count; b++)
-            offsets[b] = -1;
-        source->registered = (struct client_lake_snapshot){0, offsets};
+        source->registered = (struct client_lake_snapshot){0, client_unknown_offsets(source->table, arena)};
         return OK;
     }
     if (code != OK && err)

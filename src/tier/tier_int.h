@@ -134,13 +134,15 @@ struct round {
     struct arena arena;
     struct source source;
     struct paimon_round *files;
-    /* By bucket of the Fluss table. */
+    /* By place of the Fluss table. */
+    size_t place_count;
     int64_t *start; /* the first offset that is new; -1: none is */
     int64_t *latest;
-    int64_t *end;   /* V: read up to here; -1: nothing known of this bucket */
-    int64_t *times; /* commit time of its last batch; -1: none */
-    bool any;       /* something is new */
-    bool cut;       /* there is more than one round moves */
+    int64_t *end;                    /* V: read up to here; -1: as it was before */
+    int64_t *times;                  /* commit time of its last batch; -1: none */
+    struct paimon_bucket **files_of; /* NULL: none yet */
+    bool any;                        /* something is new */
+    bool cut;                        /* there is more than one round moves */
     int64_t begun_ns, renewed_ns, heard_ns;
     uint64_t bytes, row_count;
     int64_t inserted, deleted; /* of a primary-key table */

@@ -1,5 +1,5 @@
 /* Multisets of rows as sums of hashes: what is added and taken back again leaves no trace, and the order does not
- * matter. The number of the bucket is the hash's key, so a row in the wrong bucket is another row. */
+ * matter. The numbers of partition and bucket are the hash's key, so a row in the wrong bucket is another row. */
 #include "union/union_int.h"
 
 #include "base/hash.h"
@@ -10,7 +10,7 @@ unsigned __int128 bag_hash(const struct schema *schema, const struct union_row *
 {
     buf_reset(scratch);
     row_canonical(schema, row->values, schema->column_count, scratch);
-    return hash128((uint64_t)(int64_t)row->bucket, 0, buf_view(scratch));
+    return hash128((uint64_t)(int64_t)row->bucket, (uint64_t)((int64_t)row->partition + 1), buf_view(scratch));
 }
 
 size_t bag_part(unsigned __int128 hash)

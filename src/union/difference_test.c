@@ -66,7 +66,7 @@ static enum err_code read_side(void *arg, union_row_fn *fn, void *fn_arg, struct
         struct datum values[2] = {{.i64 = item->id}, {.is_null = !item->text[0], .bytes = slice_str(item->text)}};
         if (values[1].is_null)
             values[1] = (struct datum){.is_null = true};
-        struct union_row row = {values, item->bucket, item->weight};
+        struct union_row row = {values, item->bucket, -1, item->weight};
         TRY(fn(fn_arg, &row, &enough, e));
     }
     return OK;

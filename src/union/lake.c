@@ -117,11 +117,13 @@ static int32_t row_bucket(const struct reading *reading)
 static enum err_code give_slice(struct reading *reading, uint32_t row_count, union_row_fn *fn, void *arg, bool *enough,
                                 struct err *err)
 {
+    const struct client_partition *partition =
+        client_partition_by_values(reading->lake->table, row_count ? paimon_scan_partition(reading->scan) : NULL);
     for (uint32_t i = 0; i < row_count && !*enough; i++) {
         arena_reset(&reading->arena);
         for (uint32_t c = 0; c < reading->wanted_count; c++)
             column_get(&reading->columns[c], i, &reading->arena, &reading->values[c]);
-        struct union_row row = {reading->values, row_bucket(reading), 1};
+        struct union_row row = {reading->values, row_bucket(reading), partition ? (int32_t)partition->index : -1, 1};
         TRY(fn(arg, &row, enough, err));
     }
     return OK;

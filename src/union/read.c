@@ -3,11 +3,11 @@
 
 enum err_code union_plan(struct client_table *table, struct arena *arena, struct union_plan *plan, struct err *err)
 {
-    size_t count = (size_t)table->bucket_count;
     struct client_lake_snapshot snapshot = {0};
     struct union_plan planned = {0};
     struct err none = {0};
     enum err_code code = ERR_LAKE_SNAPSHOT_NOT_EXIST;
+    TRY(client_partitions_refresh(table, err));
     if (table->lake_enabled)
         code = client_lake_snapshot(table, CLIENT_LAKE_READABLE, 0, arena, &snapshot, &none);
     if (code != OK && code != ERR_LAKE_SNAPSHOT_NOT_EXIST) {
@@ -17,33 +17,57 @@ enum err_code union_plan(struct client_table *table, struct arena *arena, struct
     }
     planned.snapshot_id = code == OK ? snapshot.id : 0;
     planned.offsets = snapshot.offsets;
-    if (!planned.offsets) {
-        planned.offsets = ARENA_NEW_ARRAY(arena, int64_t, count);
-        memset(planned.offsets, 0xff, count * sizeof *planned.offsets);
-    }
-    planned.stops = ARENA_NEW_ARRAY(arena, int64_t, count);
+    planned.place_count = client_place_count(table);
+    if (!planned.offsets)
+        planned.offsets = client_unknown_offsets(table, arena);
+    planned.stops = ARENA_NEW_ARRAY(arena, int64_t, planned.place_count);
     TRY(client_offsets(table, CLIENT_LATEST, 0, planned.stops, err));
     *plan = planned;
     return OK;
 }
 
 struct merge {
+    const struct client_table *table;
     const struct union_plan *plan;
     struct tail *tail; /* NULL: a log table */
-    int32_t bucket_count;
+    bool *covered;     /* by place: V says something of it */
     union_row_fn *fn;
     void *arg;
     bool enough; /* the caller's */
 };
 
+/* Of which buckets lake rows count. Twins share the lake's partition. */
+static void find_covered(struct merge *merge)
+{
+    const struct client_table *table = merge->table;
+    int32_t buckets = table->bucket_count;
+    merge->covered = mem_zalloc(merge->plan->place_count + 1);
+    for (size_t i = 0; i < merge->plan->place_count; i++) {
+        int32_t first = MAX(place_partition(table, (int32_t)i), 0) * buckets + client_place_bucket(table, (int32_t)i);
+        merge->covered[first] |= merge->plan->offsets[i] >= 0;
+    }
+}
+
+/* In a partition that is there, and of a bucket that the snapshot does not know: what is there is older than the
+ * partition, and its log has it all. A log table's rows are not replaced by later ones, so they count. */
+static bool is_stale(const struct merge *merge, const struct union_row *row)
+{
+    int32_t place = row_place(merge->table, row);
+    if (merge->table->is_partitioned && !merge->tail)
+        return false;
+    if (place < 0) /* not known, or a partition that only the lake has */
+        return !merge->table->is_partitioned && row->bucket >= 0;
+    return (size_t)place < merge->plan->place_count && !merge->covered[place];
+}
+
 static enum err_code merge_lake_row(void *arg, const struct union_row *row, bool *enough, struct err *err)
 {
     struct merge *merge = arg;
     bool hides = false;
-    if (row->bucket >= 0 && (row->bucket >= merge->bucket_count || merge->plan->offsets[row->bucket] < 0))
+    if (is_stale(merge, row))
         return OK;
     if (merge->tail)
-        TRY(tail_hides(merge->tail, row->values, &hides, err));
+        TRY(tail_hides(merge->tail, row, &hides, err));
     if (hides)
         return OK;
     enum err_code code = merge->fn(merge->arg, row, &merge->enough, err);
@@ -73,11 +97,12 @@ static enum err_code read_log_table(struct client_table *table, struct union_lak
     if (merge->enough)
         return OK;
     if (merge->plan->snapshot_id)
-        return union_log_read(table, merge->plan->offsets, merge->plan->stops, log_row, merge, err);
-    int64_t *starts = mem_alloc((size_t)table->bucket_count * sizeof *starts);
+        return union_log_read(table, merge->plan->offsets, merge->plan->stops, merge->plan->place_count, log_row, merge,
+                              err);
+    int64_t *starts = mem_alloc(client_place_count(table) * sizeof *starts + 1);
     enum err_code code = client_offsets(table, CLIENT_EARLIEST, 0, starts, err);
     if (code == OK)
-        code = union_log_read(table, starts, merge->plan->stops, log_row, merge, err);
+        code = union_log_read(table, starts, merge->plan->stops, merge->plan->place_count, log_row, merge, err);
     mem_free(starts);
     return code;
 }
@@ -104,9 +129,13 @@ static enum err_code read_share(struct client_table *table, struct union_lake *l
 enum err_code union_read(struct client_table *table, struct union_lake *lake, const struct union_plan *plan,
                          uint64_t tail_bytes, union_row_fn *fn, void *arg, struct err *err)
 {
-    struct merge merge = {.plan = plan, .bucket_count = table->bucket_count, .fn = fn, .arg = arg};
+    struct merge merge = {.table = table, .plan = plan, .fn = fn, .arg = arg};
+    struct tail_share all = {1, 0};
     ASSERT(lake || !plan->snapshot_id);
-    if (!table->has_primary_key)
-        return read_log_table(table, lake, &merge, err);
-    return read_share(table, lake, &merge, (struct tail_share){1, 0}, tail_bytes ? tail_bytes : UNION_TAIL_BYTES, err);
+    find_covered(&merge);
+    enum err_code code = table->has_primary_key
+                             ? read_share(table, lake, &merge, all, tail_bytes ? tail_bytes : UNION_TAIL_BYTES, err)
+                             : read_log_table(table, lake, &merge, err);
+    mem_free(merge.covered);
+    return code;
 }

@@ -19,7 +19,7 @@ MUST_CHECK enum err_code tail_read(struct client_table *table, const struct unio
                                    uint64_t bytes_max, struct tail **out, bool *overflowed, struct err *err);
 void tail_destroy(struct tail *tail); /* NULL is fine */
 /* Whether the lake's row is not to be given: the key was changed or deleted since V, or is of another share. */
-MUST_CHECK enum err_code tail_hides(struct tail *tail, const struct datum *values, bool *hides, struct err *err);
+MUST_CHECK enum err_code tail_hides(struct tail *tail, const struct union_row *row, bool *hides, struct err *err);
 /* The rows that the tail itself has, in no order. */
 MUST_CHECK enum err_code tail_give(struct tail *tail, union_row_fn *fn, void *arg, bool *enough, struct err *err);
 

@@ -9,6 +9,7 @@
 struct kept {
     bool is_there; /* false: the key was deleted */
     int32_t bucket;
+    int32_t partition;
     uint32_t len;
     uint8_t bytes[];
 };
@@ -26,11 +27,20 @@ struct tail {
 
 #define KEPT_BYTES (sizeof(struct kept) + 48) /* and the map's slot, about */
 
-static enum err_code make_key(struct tail *tail, const struct datum *values, struct err *err)
+/* Keys are unique within a partition, and do not hold its columns. */
+static enum err_code make_key(struct tail *tail, const struct union_row *row, struct err *err)
 {
     const struct table_keys *keys = &tail->table->keys;
+    struct buf key = {0};
     buf_reset(&tail->key);
-    return key_encode(keys->primary_encoder, keys->primary_type, values, keys->primary, &tail->key, err);
+    TRY(key_encode(keys->primary_encoder, keys->primary_type, row->values, keys->primary, &tail->key, err));
+    if (!tail->table->is_partitioned)
+        return OK;
+    buf_put_u32(&key, (uint32_t)row->partition);
+    buf_put_slice(&key, buf_view(&tail->key));
+    buf_deinit(&tail->key);
+    tail->key = key;
+    return OK;
 }
 
 static bool in_share(const struct tail *tail)
@@ -49,14 +59,14 @@ static void forget(struct tail *tail, struct kept *kept)
 static enum err_code keep_row(void *arg, const struct union_row *row, bool *enough, struct err *err)
 {
     struct tail *tail = arg;
-    TRY(make_key(tail, row->values, err));
+    TRY(make_key(tail, row, err));
     if (!in_share(tail))
         return OK;
     buf_reset(&tail->row);
     if (row->weight > 0)
         TRY(row_encode(ROW_COMPACTED, tail->table->schema.row, row->values, &tail->row, err));
     struct kept *kept = mem_alloc(sizeof *kept + tail->row.len);
-    *kept = (struct kept){row->weight > 0, row->bucket, (uint32_t)tail->row.len};
+    *kept = (struct kept){row->weight > 0, row->bucket, row->partition, (uint32_t)tail->row.len};
     if (tail->row.len)
         memcpy(kept->bytes, tail->row.ptr, tail->row.len);
     tail->bytes += kept->len + tail->key.len + KEPT_BYTES;
@@ -73,7 +83,7 @@ enum err_code tail_read(struct client_table *table, const struct union_plan *pla
     tail->table = table;
     tail->share = share;
     tail->bytes_max = bytes_max;
-    enum err_code code = union_log_read(table, plan->offsets, plan->stops, keep_row, tail, err);
+    enum err_code code = union_log_read(table, plan->offsets, plan->stops, plan->place_count, keep_row, tail, err);
     *overflowed = tail->overflowed;
     if (code == OK && !tail->overflowed)
         *out = tail;
@@ -97,12 +107,12 @@ void tail_destroy(struct tail *tail)
     mem_free(tail);
 }
 
-enum err_code tail_hides(struct tail *tail, const struct datum *values, bool *hides, struct err *err)
+enum err_code tail_hides(struct tail *tail, const struct union_row *row, bool *hides, struct err *err)
 {
     *hides = false;
     if (tail->share.count == 1 && !tail->rows.count)
         return OK;
-    TRY(make_key(tail, values, err));
+    TRY(make_key(tail, row, err));
     *hides = !in_share(tail) || map_get(&tail->rows, buf_view(&tail->key));
     return OK;
 }
@@ -122,7 +132,7 @@ enum err_code tail_give(struct tail *tail, union_row_fn *fn, void *arg, bool *en
         arena_reset(&arena);
         TRY_OR_FAIL(
             row_decode(ROW_COMPACTED, tail->table->schema.row, slice_of(kept->bytes, kept->len), &arena, values, err));
-        struct union_row row = {values, kept->bucket, 1};
+        struct union_row row = {values, kept->bucket, kept->partition, 1};
         TRY_OR_FAIL(fn(arg, &row, enough, err));
     }
 fail:

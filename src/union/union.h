@@ -26,6 +26,8 @@
 struct union_row {
     const struct datum *values; /* of the columns of table->schema; they live for the call */
     int32_t bucket;             /* -1: not known (a lake table without system columns and without bucket key) */
+    int32_t partition;          /* index in table->partitions; -1: without, or the partition is in the lake only. Where
+                                 * several names stand for the same values it is the first of them */
     int32_t weight;             /* 1; -1 takes back a row that was given before (-U and -D of a changelog) */
 };
 
@@ -62,15 +64,17 @@ const struct schema_column *union_system_columns(const struct union_lake *lake);
 
 /* ---- the log ---- */
 
-/* The rows of [starts, stops) of each bucket, in the order of each; a start below 0 counts as 0. */
+/* The rows of [starts, stops) of the first place_count places, in the order of each; a start below 0 counts as 0.
+ * Places of partitions that are dropped meanwhile end there. */
 MUST_CHECK enum err_code union_log_read(struct client_table *table, const int64_t *starts, const int64_t *stops,
-                                        union_row_fn *fn, void *arg, struct err *err);
+                                        size_t place_count, union_row_fn *fn, void *arg, struct err *err);
 
 /* ---- both ---- */
 
 struct union_plan {
+    size_t place_count;  /* of the arrays */
     int64_t snapshot_id; /* 0: the lake has none, the log is read alone */
-    int64_t *offsets;    /* V, one a bucket; -1: the snapshot says nothing of it: lake rows of it don't count */
+    int64_t *offsets;    /* V, by place; -1: the snapshot says nothing of it */
     int64_t *stops;      /* the high watermark when it was planned */
 };
 
@@ -80,9 +84,10 @@ MUST_CHECK enum err_code union_plan(struct client_table *table, struct arena *ar
 #define UNION_TAIL_BYTES (256u << 20) /* what the end of the log may take in memory, keys and rows */
 
 /* The table up to plan->stops: lake rows and, for a log table, the log behind them; for a primary-key table the last
- * change of each key since V in place of the lake's row. All weights are 1. Where the changes since V are larger than
- * tail_bytes (0: UNION_TAIL_BYTES), the keys are read in several turns. lake may be NULL where the plan has no
- * snapshot. */
+ * change of each key since V in place of the lake's row. All weights are 1. As in Fluss, partitions that only the lake
+ * has are read there, and of a primary-key table lake rows of a bucket of which V says nothing don't count. Where the
+ * changes since V are larger than tail_bytes (0: UNION_TAIL_BYTES), the keys are read in several turns. lake may be
+ * NULL where the plan has no snapshot. */
 MUST_CHECK enum err_code union_read(struct client_table *table, struct union_lake *lake, const struct union_plan *plan,
                                     uint64_t tail_bytes, union_row_fn *fn, void *arg, struct err *err);
 
@@ -93,9 +98,10 @@ struct union_watch {
     void *arg;
 };
 
-/* Until the registered lake snapshot reaches wanted in each bucket. snapshot_id: out, its id, 0 where nothing is wanted
- * and nothing is there; may be NULL. errors: DEADLINE, with how far the lake is behind and what the server says of the
- * tiering; LAKE_STORAGE_NOT_CONFIGURED_EXCEPTION where the table has no lake. */
+/* Until the registered lake snapshot reaches wanted at each place that there is now; places of partitions that are
+ * dropped meanwhile don't count. snapshot_id: out, its id, 0 where nothing is wanted and nothing is there; may be NULL.
+ * errors: DEADLINE, with how far the lake is behind and what the server says of the tiering;
+ * LAKE_STORAGE_NOT_CONFIGURED_EXCEPTION where the table has no lake. */
 MUST_CHECK enum err_code union_wait(struct client_table *table, const int64_t *wanted, int64_t deadline_mono_ns,
                                     const struct union_watch *watch, int64_t *snapshot_id, struct err *err);
 
@@ -106,9 +112,14 @@ MUST_CHECK enum err_code union_wait(struct client_table *table, const int64_t *w
  * nothing has to be held, and a changelog that takes back what it never gave is found out too. (A table whose changelog
  * lacks the old rows is folded by key, one bucket in memory.)
  *
- * The digest of a side is the sum of the 128-bit hashes (hash128 under the bucket's number) of its rows' canonical
- * bytes (row_canonical); sides are compared by digest and number of rows in 4096 parts by hash. Only where they differ
- * are both read again, to find the rows. */
+ * Rows of partitions that only the lake has are history: there is no stream to compare them with. They are read and
+ * counted apart (kept_rows), not compared. So are all rows of a partition that was dropped and made anew under its
+ * name, where the server tells (weir's do): what the lake holds of it is of both
+ *.
+ *
+ * The digest of a side is the sum of the 128-bit hashes (hash128 under the numbers of partition and bucket) of its
+ * rows' canonical bytes (row_canonical); sides are compared by digest and number of rows in 4096 parts by hash. Only
+ * where they differ are both read again, to find the rows. */
 
 #define UNION_DIFFERENCES 10 /* rows shown of those that differ */
 
@@ -143,6 +154,7 @@ struct union_verdict {
     int64_t differing_rows; /* distinct rows; of all where differing_all */
     bool differing_all;
     struct slice why;
+    int64_t kept_rows; /* of the lake, that no stream is there for */
     int64_t rows_read; /* of all sides, for the rate */
 };
 

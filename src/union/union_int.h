@@ -7,6 +7,23 @@
 /* The error of a table that is not tiered. */
 enum err_code no_lake(const struct client_table *table, struct err *err);
 
+/* ---- partitions ---- */
+
+/* Of a place of the log: what struct union_row says. */
+static inline int32_t place_partition(const struct client_table *table, int32_t place)
+{
+    const struct client_partition *partition = client_place_partition(table, place);
+    return partition ? (int32_t)partition->twin : -1;
+}
+
+/* The place of a row, or -1. */
+static inline int32_t row_place(const struct client_table *table, const struct union_row *row)
+{
+    if (row->bucket < 0 || row->bucket >= table->bucket_count || (table->is_partitioned && row->partition < 0))
+        return -1;
+    return (table->is_partitioned ? row->partition * table->bucket_count : 0) + row->bucket;
+}
+
 /* ---- bags (bag.c) ---- */
 
 #define BAG_PARTS 4096

@@ -10,6 +10,8 @@ struct verify {
     const struct union_verify_options *options;
     struct union_lake *lake; /* NULL: there is no snapshot */
     struct union_plan plan;
+    uint32_t gone_count;  /* partitions that were gone when it was planned */
+    bool counts_kept;     /* the lake is being read for the first time */
     bool folds_by_key;    /* the changelog has no old rows */
     bool buckets_unknown; /* the lake does not tell them */
     struct bag stream, other, stream_now;
@@ -20,17 +22,26 @@ struct verify {
 
 /* ---- the sides ---- */
 
-/* Rows on their way to fn, with the bucket as this comparison wants it. */
+/* Rows on their way to fn, with the bucket as this comparison wants it, and without those that have no stream. */
 struct pipe {
     struct verify *verify;
     union_row_fn *fn;
     void *arg;
 };
 
+static bool is_history(const struct client_table *table, const struct union_row *row)
+{
+    return table->is_partitioned && (row->partition < 0 || table->partitions[row->partition]->is_remade);
+}
+
 static enum err_code pass_row(void *arg, const struct union_row *row, bool *enough, struct err *err)
 {
     struct pipe *pipe = arg;
     struct union_row passed = *row;
+    if (is_history(pipe->verify->table, row)) {
+        pipe->verify->verdict->kept_rows += pipe->verify->counts_kept;
+        return OK;
+    }
     if (pipe->verify->buckets_unknown)
         passed.bucket = -1;
     return pipe->fn(pipe->arg, &passed, enough, err);
@@ -41,13 +52,14 @@ struct fold_pipe {
     bool enough;
 };
 
-static enum err_code pass_folded(void *arg, const struct datum *values, struct err *err)
+static enum err_code pass_folded(void *arg, int32_t place, const struct datum *values, struct err *err)
 {
     struct fold_pipe *fold = arg;
-    struct union_row row = {values, -1, 1};
+    const struct verify *verify = fold->pipe.verify;
+    const struct client_table *table = verify->table;
+    struct union_row row = {values, client_place_bucket(table, place), place_partition(table, place), 1};
     if (fold->enough)
         return OK;
-    TRY(client_table_bucket(fold->pipe.verify->table, values, &row.bucket, err));
     return pass_row(&fold->pipe, &row, &fold->enough, err);
 }
 
@@ -56,13 +68,13 @@ static enum err_code read_stream(struct verify *verify, const int64_t *stops, un
                                  struct err *err)
 {
     struct fold_pipe pipe = {{verify, fn, arg}, false};
-    size_t count = (size_t)verify->table->bucket_count;
-    int64_t *bounds = mem_zalloc(2 * count * sizeof *bounds);
+    size_t count = verify->plan.place_count;
+    int64_t *bounds = mem_zalloc(2 * count * sizeof *bounds + 1);
     for (size_t i = 0; i < count; i++)
         bounds[count + i] = MAX(stops[i], 0);
     enum err_code code = verify->folds_by_key
                              ? client_fold(verify->table, bounds + count, pass_folded, &pipe, err)
-                             : union_log_read(verify->table, bounds, bounds + count, pass_row, &pipe.pipe, err);
+                             : union_log_read(verify->table, bounds, bounds + count, count, pass_row, &pipe.pipe, err);
     mem_free(bounds);
     return code;
 }
@@ -122,7 +134,7 @@ static enum err_code fill(struct verify *verify, source_fn *source, const char *
 static int64_t count_changes(const struct verify *verify, const int64_t *stops)
 {
     int64_t count = 0;
-    for (int32_t i = 0; i < verify->table->bucket_count; i++)
+    for (size_t i = 0; i < verify->plan.place_count; i++)
         count += MAX(stops[i], 0);
     return count;
 }
@@ -136,7 +148,9 @@ static enum err_code fill_stream_now(struct verify *verify, struct err *err)
     task.total = count_changes(verify, verify->plan.stops) - count_changes(verify, verify->plan.offsets);
     struct pipe pipe = {verify, bag_fill_row, &task};
     verify->stream_now = verify->stream;
-    enum err_code code = union_log_read(verify->table, verify->plan.offsets, verify->plan.stops, pass_row, &pipe, err);
+    const struct union_plan *plan = &verify->plan;
+    enum err_code code =
+        union_log_read(verify->table, plan->offsets, plan->stops, plan->place_count, pass_row, &pipe, err);
     buf_deinit(&task.scratch);
     return code;
 }
@@ -160,7 +174,9 @@ static enum err_code compare_lake(struct verify *verify, struct err *err)
 {
     int64_t changes = count_changes(verify, verify->plan.offsets);
     TRY(fill(verify, read_stream_at_v, "reading the log", changes, &verify->stream, err));
+    verify->counts_kept = true;
     TRY(fill(verify, read_lake, "reading the lake", verify->stream.all.row_count, &verify->other, err));
+    verify->counts_kept = false;
     verify->verdict->stream = verify->stream.all;
     verify->verdict->lake = verify->other.all;
     if (bag_equal(&verify->stream, &verify->other))
@@ -171,7 +187,7 @@ static enum err_code compare_lake(struct verify *verify, struct err *err)
 
 static bool has_tail(const struct verify *verify)
 {
-    for (int32_t i = 0; i < verify->table->bucket_count; i++)
+    for (size_t i = 0; i < verify->plan.place_count; i++)
         if (verify->plan.stops[i] > MAX(verify->plan.offsets[i], 0))
             return true;
     return false;
@@ -205,14 +221,34 @@ static void look_at_table(struct verify *verify)
     verify->buckets_unknown = verify->lake && !verify->table->keys.bucket_count && !union_system_columns(verify->lake);
 }
 
+static uint32_t count_gone(const struct client_table *table)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < table->partition_count; i++)
+        count += table->partitions[i]->is_gone;
+    return count;
+}
+
+/* Of a partition that was dropped while the sides were read, each side saw another part. */
+static enum err_code check_partitions(struct verify *verify, struct err *err)
+{
+    TRY(client_partitions_refresh(verify->table, err));
+    if (verify->verdict->kind == UNION_EQUAL || count_gone(verify->table) == verify->gone_count)
+        return OK;
+    return err_set(err, ERR_PARTITION_NOT_EXISTS, "partitions of %.*s.%.*s were dropped while it was compared",
+                   SLICE_ARGS(verify->table->path.database), SLICE_ARGS(verify->table->path.table));
+}
+
 static enum err_code attempt(struct verify *verify, struct err *err)
 {
     struct union_verdict *verdict = verify->verdict;
     union_lake_close(verify->lake);
     verify->lake = NULL;
+    verify->counts_kept = false;
     *verdict = (struct union_verdict){.kind = UNION_EQUAL};
     TRY(union_plan(verify->table, verify->arena, &verify->plan, err));
     verdict->snapshot_id = verify->plan.snapshot_id;
+    verify->gone_count = count_gone(verify->table);
     if (verify->options->no_wait && !verify->plan.snapshot_id && has_tail(verify))
         return err_set(err, ERR_NOT_YET, "%.*s.%.*s has no lake snapshot yet", SLICE_ARGS(verify->table->path.database),
                        SLICE_ARGS(verify->table->path.table));
@@ -220,14 +256,16 @@ static enum err_code attempt(struct verify *verify, struct err *err)
         TRY(union_lake_open(verify->table, &verify->lake, err));
     look_at_table(verify);
     TRY(compare_lake(verify, err));
-    return verdict->kind == UNION_EQUAL ? compare_union(verify, err) : OK;
+    if (verdict->kind == UNION_EQUAL)
+        TRY(compare_union(verify, err));
+    return check_partitions(verify, err);
 }
 
 static enum err_code compare(struct verify *verify, struct err *err)
 {
     struct err own = {0};
     enum err_code code = attempt(verify, &own);
-    for (int i = 1; code == ERR_NOT_FOUND && i < ATTEMPTS_MAX; i++)
+    for (int i = 1; (code == ERR_NOT_FOUND || code == ERR_PARTITION_NOT_EXISTS) && i < ATTEMPTS_MAX; i++)
         code = attempt(verify, &own);
     verify->verdict->rows_read = verify->rows_read;
     if (code == ERR_LAKE || code == ERR_NOT_FOUND) {
@@ -243,7 +281,7 @@ static enum err_code compare(struct verify *verify, struct err *err)
 static enum err_code wait_for_lake(struct client_table *table, const struct union_verify_options *options,
                                    struct arena *arena, struct err *err)
 {
-    int64_t *wanted = ARENA_NEW_ARRAY(arena, int64_t, (size_t)table->bucket_count);
+    int64_t *wanted = ARENA_NEW_ARRAY(arena, int64_t, client_place_count(table));
     if (!table->lake_enabled)
         return no_lake(table, err);
     if (options->no_wait)

@@ -4,7 +4,7 @@
 #define PAUSE_NS_FIRST 5000000
 #define PAUSE_NS_MAX 200000000
 
-static enum err_code rows_behind(struct client_table *table, const int64_t *wanted, int64_t *behind,
+static enum err_code rows_behind(struct client_table *table, const int64_t *wanted, size_t place_count, int64_t *behind,
                                  int64_t *snapshot_id, struct err *err)
 {
     struct arena arena = {0};
@@ -14,8 +14,9 @@ static enum err_code rows_behind(struct client_table *table, const int64_t *want
     if (code == OK || code == ERR_LAKE_SNAPSHOT_NOT_EXIST) {
         *behind = 0;
         *snapshot_id = code == OK ? snapshot.id : 0;
-        for (int32_t i = 0; i < table->bucket_count; i++)
-            *behind += MAX(wanted[i] - (code == OK ? MAX(snapshot.offsets[i], 0) : 0), 0);
+        for (size_t i = 0; i < place_count; i++)
+            if (!client_place_is_gone(table, (int32_t)i))
+                *behind += MAX(wanted[i] - (code == OK ? MAX(snapshot.offsets[i], 0) : 0), 0);
         code = OK;
     } else if (err) {
         *err = own;
@@ -45,10 +46,16 @@ enum err_code union_wait(struct client_table *table, const int64_t *wanted, int6
 {
     struct os *os = client_os(table->client);
     int64_t pause_ns = PAUSE_NS_FIRST, first = -1, behind = 0, id = 0;
+    size_t place_count = client_place_count(table);
     if (!table->lake_enabled)
         return no_lake(table, err);
     for (;;) {
-        enum err_code code = rows_behind(table, wanted, &behind, &id, err);
+        enum err_code code = rows_behind(table, wanted, place_count, &behind, &id, err);
+        if (code == OK && behind && table->is_partitioned) { /* perhaps of a partition that is gone */
+            code = client_partitions_refresh(table, err);
+            if (code == OK)
+                code = rows_behind(table, wanted, place_count, &behind, &id, err);
+        }
         if (code == ERR_DEADLINE || (code == OK && behind && os_mono_ns(os) >= deadline_mono_ns))
             return too_late(table, behind, err);
         if (code == OK && !behind && snapshot_id)

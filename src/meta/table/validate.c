@@ -169,10 +169,6 @@ static enum err_code check_lake(const struct table_cluster *cluster, const struc
         return err_set(err, CONFIG, "'table.datalake.freshness' can't be negative.");
     if (!settings.lake_enabled)
         return OK;
-    if (table->partition_key_count)
-        return err_set(err, TABLE,
-                       "weir does not bring partitioned tables to the lake yet; leave PARTITIONED BY or "
-                       "'table.datalake.enabled' out.");
     if (cluster->lake_format == LAKE_NONE || !cluster->lake_enabled)
         return err_set(err, TABLE,
                        "'table.datalake.enabled' needs a server with a lake; start it with "
