@@ -9,40 +9,14 @@ import pyarrow as pa
 import pytest
 
 from harness import client as clients
+from harness.partitions import Partitions
 from harness.server import Server
-from harness.wire import Wire, WireError, table_path
+from harness.wire import WireError
 
 EVENTS = pa.schema([("id", pa.int64()), ("region", pa.string()), ("day", pa.string())])
 USERS = pa.schema([pa.field("id", pa.int64(), nullable=False), pa.field("region", pa.string(), nullable=False), ("name", pa.string())])
 UNKNOWN_TABLE_OR_BUCKET, INVALID_TABLE = 21, 15
 NOT_EXISTS, NOT_PARTITIONED, ALREADY_EXISTS, SPEC_INVALID, TOO_MANY = 36, 37, 42, 43, 45
-
-
-def spec(values):
-    return {"partition_key_values": [{"key": k, "value": v} for k, v in values.items()]}
-
-
-class Partitions:
-    """The requests about partitions of one table, by hand: pyfluss does not show all of them."""
-
-    def __init__(self, server, name):
-        self.wire, self.path = Wire(server.bootstrap), table_path(name)
-
-    def create(self, values, ignore=False):
-        self.wire.call("CREATE_PARTITION", {"table_path": self.path, "partition_spec": spec(values), "ignore_if_not_exists": ignore})
-
-    def drop(self, values, ignore=False):
-        self.wire.call("DROP_PARTITION", {"table_path": self.path, "partition_spec": spec(values), "ignore_if_not_exists": ignore})
-
-    def list(self, **wanted):
-        """Name -> id."""
-        request = {"table_path": self.path} | ({"partial_partition_spec": spec(wanted)} if wanted else {})
-        infos = self.wire.call("LIST_PARTITION_INFOS", request).get("partitions_info", [])
-        return {"$".join(v["value"] for v in i["partition_spec"]["partition_key_values"]): i["partition_id"] for i in infos}
-
-    def metadata(self, names=(), ids=()):
-        paths = [{**self.path, "partition_name": n} for n in names]
-        return self.wire.call("GET_METADATA", {"table_path": [self.path], "partitions_path": paths, "partitions_id": list(ids)})
 
 
 def refused(code, call, *args, **more):
