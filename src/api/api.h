@@ -50,8 +50,8 @@ struct api_config {
     struct table_cluster cluster;
     int64_t freshness_ms_default;
     int32_t server_id;
-    size_t partition_max;   /* max.partition.num, of one table */
-    size_t fetch_bytes_max; /* of one FETCH_LOG answer, whatever was asked */
+    size_t partition_max;    /* max.partition.num, of one table */
+    size_t answer_bytes_max; /* of one answer, whatever was asked */
     struct api_scan_limits scans;
     struct api_access access;
     /* Makes the lake table of a new table with table.datalake.enabled, before it is stored (blocks). NULL: no lake.
@@ -78,6 +78,8 @@ MUST_CHECK enum err_code api_table_open(struct api *api, const struct table_info
 void api_stop(struct api *api);
 /* Makes and drops the partitions by time of all tables (blocks). One call at a time. */
 void api_time_partitions_check(struct api *api);
+/* To be called some times a second: calls that wait for memory look again, and clients that hold it without end go. */
+void api_tick(struct api *api, struct net *net);
 /* A table is due: heartbeats that are held look again. thread: any. */
 void api_tiering_due(struct api *api);
 

@@ -10,7 +10,8 @@ enum api_where { API_LOOP, API_POOL };
 struct api_call;
 
 /* request and response are call->request and call->response. OK: the response is sent, unless the handler said
- * api_call_later(); anything else: the error is. */
+ * api_call_later(); WOULD_BLOCK: the handler runs once more with nothing done yet, where it may block, or when there is
+ * room for the answer; anything else: the error is sent. */
 typedef enum err_code api_fn(struct api_call *call, struct err *err);
 
 /* What a request wants to use; served.def says what each means. */
@@ -55,8 +56,10 @@ struct api {
     int64_t partition_missing_ns;    /* atomic: when the trace was last told of one */
     /* When partitions by time were last looked at, by both clocks; 0: not yet. One check at a time uses them. */
     int64_t time_checked_wall_ms, time_checked_mono_ns;
-    struct os_mutex mutex;         /* guards what follows */
-    struct api_held *held;         /* calls that wait for something: api_hold */
+    struct os_mutex mutex;    /* guards what follows */
+    struct api_held *held;    /* calls that wait for something: api_hold */
+    struct api_call *waiting; /* for room, oldest first: room.c */
+    struct api_call **waiting_end;
     struct scan_session *sessions; /* api/scan_kv.c */
     unsigned session_count;
     bool stopping; /* atomic too: loops look at it without the mutex, api_is_stopping */
@@ -78,6 +81,7 @@ struct api_conn *api_conn_of(struct net_conn *conn);
 struct api_call {
     struct api *api;
     struct net_conn *conn; /* counted */
+    struct net_work work;
     const struct api_served *served;
     const struct wire_api *wire;
     const struct api_listener *listener;
@@ -86,11 +90,17 @@ struct api_call {
     bool failed; /* also when it is only a bucket's part of it */
     int16_t version;
     int32_t request_id;
-    struct arena arena; /* everything of the call */
-    void *request;      /* struct of served->wire->request */
-    void *response;     /* zeroed struct of served->wire->response */
-    bool *later;        /* while the handler runs: where it says that the answer comes later */
+    bool may_block;      /* the handler runs on the pool */
+    bool starved;        /* there was no room for the answer */
+    size_t answer_bytes; /* made so far, about: api_answer_grow */
+    struct slice body;   /* of the frame, or of kept */
+    struct buf kept;     /* api_call_keep */
+    struct arena arena;  /* everything of the call */
+    void *request;       /* struct of served->wire->request; borrows from body */
+    void *response;      /* zeroed struct of served->wire->response */
+    bool *later;         /* while the handler runs: where it says that the answer comes later */
     struct task task;
+    struct api_call *next; /* of those that wait for room */
 };
 
 static inline bool api_is_stopping(const struct api *api)
@@ -106,6 +116,32 @@ static inline void api_call_later(struct api_call *call)
 
 /* Sends the response, or the error, and frees the call. err holds the text where code is not OK. thread: any, once. */
 void api_call_finish(struct api_call *call, enum err_code code, const struct err *err);
+
+/* The body outlives the frame from now on. What was decoded before still borrows from the frame. */
+void api_call_keep(struct api_call *call);
+/* The handler runs once more, from the start; the body was kept. thread: any, instead of api_call_finish. */
+void api_call_again(struct api_call *call);
+/* The call, of which only the body is left, runs. */
+void api_call_restart(struct api_call *call);
+
+/* ---- memory of answers: room.c ---- */
+
+/* The answer, or what is gathered for it, takes so much more memory. Asked before the memory is taken.
+ * errors   RECORD_TOO_LARGE_EXCEPTION: more than one answer may have; WOULD_BLOCK: no room now, or too much to be made
+ * on the loop; the handler gives that error on with nothing done that can't be done again. */
+MUST_CHECK enum err_code api_answer_grow(struct api_call *call, size_t bytes, struct err *err);
+/* The same for a list of parts, which is made wherever the handler runs, and may have API_LIST_BYTES_MIN however small
+ * the largest request is. */
+#define API_LIST_BYTES_MIN (8u << 20)
+MUST_CHECK enum err_code api_answer_list(struct api_call *call, size_t count, size_t size, struct err *err);
+/* The same where something else bounds the answer. errors: WOULD_BLOCK. */
+MUST_CHECK enum err_code api_answer_room(struct api_call *call, size_t bytes, struct err *err);
+/* The call, of which only the body is left, runs again when there is room. */
+void api_room_wait(struct api_call *call);
+/* Those that find room run again. */
+void api_room_look(struct api *api);
+/* Calls of this connection, or all if it is NULL, end instead of waiting on. */
+void api_room_drop(struct api *api, const struct net_conn *conn);
 
 /* The table of a path, or of an id, with one count more. */
 MUST_CHECK enum err_code api_table_of_path(struct api_call *call, const struct wire_pb_table_path *path,

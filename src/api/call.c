@@ -27,7 +27,7 @@ static const struct api_served *served_find(int16_t key)
     return NULL;
 }
 
-static void send_error(struct net_conn *conn, int32_t request_id, enum err_code code, const struct err *err)
+static void send_error(struct net_work *work, int32_t request_id, enum err_code code, const struct err *err)
 {
     struct err error = {.code = code};
     if (err)
@@ -35,7 +35,7 @@ static void send_error(struct net_conn *conn, int32_t request_id, enum err_code 
     error.code = code;
     struct wire_out out = {0};
     wire_error_encode(&out, request_id, &error);
-    net_conn_send(conn, &out);
+    net_work_send(work, &out);
 }
 
 static void call_count(struct api_call *call, bool failed)
@@ -51,6 +51,7 @@ static void call_free(struct api_call *call)
 {
     net_conn_unref(call->conn);
     arena_deinit(&call->arena);
+    buf_deinit(&call->kept);
     mem_free(call);
 }
 
@@ -66,12 +67,29 @@ void api_call_finish(struct api_call *call, enum err_code code, const struct err
     /* Before the answer: who has it may look at the figures at once. */
     call_count(call, code != OK || call->failed);
     if (code == OK) {
-        net_conn_send(call->conn, &out);
+        net_work_send(&call->work, &out);
     } else {
-        wire_message_release(desc, call->response);
-        send_error(call->conn, call->request_id, code, err);
+        if (call->response)
+            wire_message_release(desc, call->response);
+        send_error(&call->work, call->request_id, code, err);
     }
     call_free(call);
+}
+
+static enum err_code call_decode(struct api_call *call, struct err *err)
+{
+    call->request = arena_zalloc(&call->arena, call->wire->request->size);
+    call->response = arena_zalloc(&call->arena, call->wire->response->size);
+    return wire_decode(call->wire->request, call->body, &call->arena, call->request, err);
+}
+
+void api_call_keep(struct api_call *call)
+{
+    if (call->kept.ptr)
+        return;
+    buf_reserve(&call->kept, call->body.len + 1);
+    buf_put_slice(&call->kept, call->body);
+    call->body = buf_view(&call->kept);
 }
 
 static void call_run(struct api_call *call)
@@ -83,7 +101,9 @@ static void call_run(struct api_call *call)
     if (code == OK)
         code = call->served->fn(call, &err);
     ASSERT(code == OK || !later);
-    if (!later)
+    if (code == ERR_WOULD_BLOCK)
+        api_call_again(call);
+    else if (!later)
         api_call_finish(call, code, &err);
 }
 
@@ -92,26 +112,64 @@ static void call_run_task(struct task *task)
     call_run(CONTAINER_OF(task, struct api_call, task));
 }
 
+static void call_restart_task(struct task *task)
+{
+    struct api_call *call = CONTAINER_OF(task, struct api_call, task);
+    struct err err = {0};
+    enum err_code code = call_decode(call, &err);
+    if (code == OK)
+        call_run(call);
+    else
+        api_call_finish(call, code, &err);
+}
+
+void api_call_restart(struct api_call *call)
+{
+    call->task.fn = call_restart_task;
+    if (call->may_block)
+        pool_submit(call->api->config.pool, &call->task);
+    else
+        loop_post(net_conn_loop(call->conn), &call->task);
+}
+
+void api_call_again(struct api_call *call)
+{
+    wire_message_release(call->wire->response, call->response);
+    api_call_keep(call);
+    arena_deinit(&call->arena);
+    call->request = call->response = NULL;
+    call->failed = false;
+    if (call->starved) {
+        api_room_wait(call);
+        return;
+    }
+    call->may_block = true;
+    call->answer_bytes = 0;
+    api_call_restart(call);
+}
+
 /* Decodes into a new call. The body is borrowed for the loop's handlers and copied for those that run elsewhere. */
-static enum err_code call_create(struct api *api, struct net_conn *conn, const struct api_served *served,
+static enum err_code call_create(struct api *api, const struct net_work *work, const struct api_served *served,
                                  const struct wire_request_header *header, struct slice body, struct api_call **out,
                                  struct err *err)
 {
+    struct net_conn *conn = work->conn;
     struct api_call *call = mem_alloc(sizeof *call);
     *call = (struct api_call){.api = api,
                               .conn = net_conn_ref(conn),
+                              .work = *work,
                               .served = served,
                               .wire = wire_api_find(header->key),
                               .listener = net_conn_tag(conn),
                               .user = authenticate_user(conn),
                               .begun_ns = loop_now_ns(net_conn_loop(conn)),
                               .version = header->version,
+                              .may_block = served->where == API_POOL,
+                              .body = body,
                               .request_id = header->request_id};
     if (served->where == API_POOL || served->key == WIRE_PUT_KV)
-        body = arena_dup(&call->arena, body);
-    call->request = arena_zalloc(&call->arena, call->wire->request->size);
-    call->response = arena_zalloc(&call->arena, call->wire->response->size);
-    enum err_code code = wire_decode(call->wire->request, body, &call->arena, call->request, err);
+        api_call_keep(call);
+    enum err_code code = call_decode(call, err);
     if (code != OK) {
         call_free(call);
         return code;
@@ -150,22 +208,23 @@ static void conn_forget(struct net_conn *conn)
     *net_conn_data(conn) = NULL;
 }
 
-static enum err_code on_frame(void *arg, struct net_conn *conn, struct slice frame, struct err *err)
+static enum err_code on_frame(void *arg, const struct net_work *work, struct slice frame, struct err *err)
 {
     struct api *api = arg;
+    struct net_work unanswered = *work;
     struct wire_request_header header;
     struct slice body;
     struct api_call *call;
     struct err error = {0};
     TRY(wire_request_split(frame, &header, &body, err));
     const struct api_served *served = served_find(header.key);
-    enum err_code code = authenticate_check(conn, header.key, &error);
+    enum err_code code = authenticate_check(work->conn, header.key, &error);
     if (code == OK)
         code = request_check(&header, served, &error);
     if (code == OK)
-        code = call_create(api, conn, served, &header, body, &call, &error);
+        code = call_create(api, work, served, &header, body, &call, &error);
     if (code != OK) {
-        send_error(conn, header.request_id, code, &error);
+        send_error(&unanswered, header.request_id, code, &error);
         return OK;
     }
     if (served->where == API_POOL) {
@@ -177,23 +236,33 @@ static enum err_code on_frame(void *arg, struct net_conn *conn, struct slice fra
     return OK;
 }
 
+static void on_room(void *arg)
+{
+    api_room_look(arg);
+}
+
 static void on_close(void *arg, struct net_conn *conn)
 {
     struct api *api = arg;
+    if (net_conn_stalled(conn))
+        trace_warn(api->config.trace, "api", "slow_reader_closed", trace_str("peer", net_conn_peer(conn)),
+                   trace_str("remedy", "read answers as they come, or raise weir.answer.bytes"));
     api_held_wake_all(api, conn);
+    api_room_drop(api, conn);
     scan_sessions_drop(api, conn);
     conn_forget(conn);
 }
 
 struct net_owner api_net_owner(struct api *api)
 {
-    return (struct net_owner){.arg = api, .on_frame = on_frame, .on_close = on_close};
+    return (struct net_owner){.arg = api, .on_frame = on_frame, .on_close = on_close, .on_room = on_room};
 }
 
 void api_create(const struct api_config *config, struct api **out)
 {
     struct api *api = mem_zalloc(sizeof *api);
     api->config = *config;
+    api->waiting_end = &api->waiting;
     os_mutex_init(&api->mutex, config->os);
     os_mutex_init(&api->ddl, config->os);
     os_mutex_init(&api->partition_mutex, config->os);
@@ -205,7 +274,7 @@ void api_destroy(struct api *api)
 {
     if (!api)
         return;
-    ASSERT(!api->held && !api->sessions);
+    ASSERT(!api->held && !api->sessions && !api->waiting);
     api_meters_destroy(api);
     os_mutex_deinit(&api->partition_mutex);
     os_mutex_deinit(&api->mutex);
@@ -219,6 +288,7 @@ void api_stop(struct api *api)
     __atomic_store_n(&api->stopping, true, __ATOMIC_RELEASE);
     os_mutex_unlock(&api->mutex);
     api_held_wake_all(api, NULL);
+    api_room_drop(api, NULL);
     scan_sessions_drop(api, NULL);
 }
 

@@ -123,7 +123,7 @@ static void answer_fill(struct pass *pass)
 static struct pass pass_of(struct api_call *call)
 {
     const struct wire_fetch_log_request *req = call->request;
-    size_t most = MIN((size_t)MAX(req->max_bytes, 0), call->api->config.fetch_bytes_max);
+    size_t most = MIN((size_t)MAX(req->max_bytes, 0), call->api->config.answer_bytes_max);
     return (struct pass){.call = call, .bytes_left = most, .now_ns = loop_now_ns(net_conn_loop(call->conn))};
 }
 
@@ -137,7 +137,10 @@ static void poll_end(struct poll *poll)
         bucket_unref(poll->waiters[i].bucket);
     if (!net_conn_closed(call->conn))
         answer_fill(&pass);
-    api_call_finish(call, OK, NULL);
+    if (call->starved)
+        api_call_again(call);
+    else
+        api_call_finish(call, OK, NULL);
 }
 
 static void poll_again(struct api_held *held, bool time_over)
@@ -212,6 +215,7 @@ static size_t bucket_count_of(const struct wire_fetch_log_request *req)
 static void poll_start(struct api_call *call, int64_t deadline_ns)
 {
     struct poll *poll = ARENA_NEW(&call->arena, struct poll);
+    api_call_keep(call);
     poll->held.call = call;
     poll->held.again = poll_again;
     poll->waiters = ARENA_NEW_ARRAY(&call->arena, struct poll_waiter, bucket_count_of(call->request));
@@ -235,7 +239,10 @@ enum err_code fetch_log(struct api_call *call, struct err *err)
     if (req->follower_server_id >= 0)
         return err_set(err, ERR_UNSUPPORTED_VERSION, "weir has no followers: follower %d can't fetch",
                        req->follower_server_id);
+    TRY(api_answer_list(call, bucket_count_of(req), sizeof(struct wire_pb_fetch_log_resp_for_bucket), err));
     answer_fill(&pass);
+    if (call->starved)
+        return ERR_WOULD_BLOCK;
     int64_t wait_ns = wait_ms_of(req) * 1000000;
     if (pass.at_once || wait_ns <= 0 || pass.bytes >= (size_t)req->min_bytes || bucket_count_of(req) == 0)
         return OK;

@@ -32,11 +32,12 @@ struct gather {
 };
 
 /* Room in the answer; it outlives the call, so it is not the arena's. */
-static uint8_t *gather_room(struct gather *g, size_t len)
+static enum err_code gather_room(struct gather *g, size_t len, uint8_t **room, struct err *err)
 {
-    uint8_t *room = mem_alloc(len);
-    vec_push(&g->pieces, ((struct wire_piece){.ptr = room, .len = len, .release = mem_free, .owner = room}));
-    return room;
+    TRY(api_answer_room(g->call, len, err));
+    *room = mem_alloc(len);
+    vec_push(&g->pieces, ((struct wire_piece){.ptr = *room, .len = len, .release = mem_free, .owner = *room}));
+    return OK;
 }
 
 /* Drops what came behind the first pieces. */
@@ -48,11 +49,15 @@ static void gather_back(struct gather *g, size_t piece_count, size_t bytes)
     g->bytes = bytes;
 }
 
-static void gather_memory(struct gather *g, struct slice bytes)
+static enum err_code gather_memory(struct gather *g, struct slice bytes, struct err *err)
 {
-    if (bytes.len)
-        memcpy(gather_room(g, bytes.len), bytes.ptr, bytes.len);
+    uint8_t *room;
+    if (!bytes.len)
+        return OK;
+    TRY(gather_room(g, bytes.len, &room, err));
+    memcpy(room, bytes.ptr, bytes.len);
     g->bytes += bytes.len;
+    return OK;
 }
 
 static enum err_code gather_file(struct gather *g, uint64_t offset, size_t len, struct err *err)
@@ -67,7 +72,9 @@ static enum err_code gather_file(struct gather *g, uint64_t offset, size_t len, 
         return OK;
     }
     size_t got;
-    TRY(os_file_read(g->held->view.file, offset, gather_room(g, len), len, &got, err));
+    uint8_t *room;
+    TRY(gather_room(g, len, &room, err));
+    TRY(os_file_read(g->held->view.file, offset, room, len, &got, err));
     if (got != len)
         return err_set(err, ERR_LOG_STORAGE_EXCEPTION, "a segment ends within a batch");
     return OK;
@@ -113,7 +120,8 @@ static enum err_code batch_project(struct gather *g, const struct fetch_projecti
     arrow_ranges ranges = {0};
     enum err_code code =
         log_batch_project(head, types->row, projection->selected, projection->selected_count, &out, &ranges, err);
-    gather_memory(g, buf_view(&out));
+    if (code == OK)
+        code = gather_memory(g, buf_view(&out), err);
     for (size_t i = 0; code == OK && i < ranges.len; i++)
         code = gather_file(g, offset + ranges.ptr[i].offset, ranges.ptr[i].len, err);
     buf_deinit(&out);

@@ -6,9 +6,11 @@ static void node_fill(struct api_call *call, struct wire_pb_server_node *node)
         .node_id = call->api->config.server_id, .host = slice_str(call->listener->host), .port = call->listener->port};
 }
 
-static struct wire_pb_bucket_metadata *buckets_of(struct api_call *call, const struct table_info *table, size_t *out)
+static enum err_code buckets_of(struct api_call *call, const struct table_info *table,
+                                struct wire_pb_bucket_metadata **out, size_t *out_count, struct err *err)
 {
     size_t count = (size_t)table->descriptor->bucket_count;
+    TRY(api_answer_list(call, count, sizeof **out, err));
     int32_t *replica = ARENA_NEW(&call->arena, int32_t);
     *replica = call->api->config.server_id;
     struct wire_pb_bucket_metadata *buckets = ARENA_NEW_ARRAY(&call->arena, struct wire_pb_bucket_metadata, count);
@@ -18,8 +20,9 @@ static struct wire_pb_bucket_metadata *buckets_of(struct api_call *call, const s
         WIRE_SET(&buckets[i], leader_id, call->api->config.server_id);
         WIRE_SET(&buckets[i], leader_epoch, 0);
     }
-    *out = count;
-    return buckets;
+    *out = buckets;
+    *out_count = count;
+    return OK;
 }
 
 static enum err_code table_fill(struct api_call *call, const struct wire_pb_table_path *path,
@@ -33,21 +36,22 @@ static enum err_code table_fill(struct api_call *call, const struct wire_pb_tabl
                                            .table_json = api_table_json(call, table),
                                            .created_time = table->created_ms,
                                            .modified_time = table->modified_ms};
-    if (table->descriptor->partition_key_count == 0)
-        out->bucket_metadata = buckets_of(call, table, &out->bucket_metadata_count);
+    enum err_code code = api_answer_grow(call, sizeof *out + out->table_json.len, err);
+    if (code == OK && table->descriptor->partition_key_count == 0)
+        code = buckets_of(call, table, &out->bucket_metadata, &out->bucket_metadata_count, err);
     table_unref(table);
-    return OK;
+    return code;
 }
 
 /* One missing partition fails the whole request, as Fluss has it. */
-static void partition_fill(struct api_call *call, const struct table_info *table, int64_t partition_id,
-                           struct slice name)
+static enum err_code partition_fill(struct api_call *call, const struct table_info *table, int64_t partition_id,
+                                    struct slice name, struct err *err)
 {
     struct wire_metadata_response *resp = call->response;
     struct wire_pb_partition_metadata *out = &resp->partition_metadata[resp->partition_metadata_count++];
     *out = (struct wire_pb_partition_metadata){
         .table_id = table->table_id, .partition_name = name, .partition_id = partition_id};
-    out->bucket_metadata = buckets_of(call, table, &out->bucket_metadata_count);
+    return buckets_of(call, table, &out->bucket_metadata, &out->bucket_metadata_count, err);
 }
 
 static enum err_code partition_of_path(struct api_call *call, const struct wire_pb_physical_table_path *path,
@@ -61,7 +65,7 @@ static enum err_code partition_of_path(struct api_call *call, const struct wire_
     TRY(meta_table_get(meta, path->database_name, path->table_name, &table, err));
     enum err_code code = meta_partition_find(meta, table->table_id, path->partition_name, &partition_id, err);
     if (code == OK)
-        partition_fill(call, table, partition_id, path->partition_name);
+        code = partition_fill(call, table, partition_id, path->partition_name, err);
     table_unref(table);
     return code;
 }
@@ -75,7 +79,7 @@ static enum err_code partition_of_id(struct api_call *call, int64_t partition_id
     TRY(meta_table_get_by_id(meta, info.table_id, &table, err));
     enum err_code code = OK;
     if (api_may_table(call, ACL_DESCRIBE, table->database, table->name))
-        partition_fill(call, table, partition_id, info.name);
+        code = partition_fill(call, table, partition_id, info.name, err);
     else
         code = err_set(err, ERR_PARTITION_NOT_EXISTS, "there is no partition %lld", (long long)partition_id);
     table_unref(table);
@@ -87,8 +91,9 @@ static enum err_code partitions_fill(struct api_call *call, struct err *err)
     const struct wire_metadata_request *req = call->request;
     struct wire_metadata_response *resp = call->response;
     enum err_code code = OK;
-    resp->partition_metadata = ARENA_NEW_ARRAY(&call->arena, struct wire_pb_partition_metadata,
-                                               req->partitions_path_count + req->partitions_id_count);
+    size_t count = req->partitions_path_count + req->partitions_id_count;
+    TRY(api_answer_list(call, count, sizeof *resp->partition_metadata, err));
+    resp->partition_metadata = ARENA_NEW_ARRAY(&call->arena, struct wire_pb_partition_metadata, count);
     for (size_t i = 0; i < req->partitions_path_count && code == OK; i++)
         code = partition_of_path(call, &req->partitions_path[i], err);
     for (size_t i = 0; i < req->partitions_id_count && code == OK; i++)

@@ -6,6 +6,7 @@ enum err_code get_table_stats(struct api_call *call, struct err *err)
     struct wire_get_table_stats_response *resp = call->response;
     if (req->target_columns_count)
         return err_set(err, ERR_UNSUPPORTED_VERSION, "weir does not serve statistics of columns");
+    TRY(api_answer_list(call, req->buckets_req_count, sizeof *resp->buckets_resp, err));
     resp->buckets_resp =
         ARENA_NEW_ARRAY(&call->arena, struct wire_pb_table_stats_resp_for_bucket, req->buckets_req_count);
     resp->buckets_resp_count = req->buckets_req_count;

@@ -2,7 +2,7 @@
 
 #define LIMIT_SCAN_ROWS_MAX 1000000
 
-static enum err_code scan_state(struct bucket *bucket, int32_t limit, size_t bytes_max, struct buf *out,
+static enum err_code scan_state(struct api_call *call, struct bucket *bucket, int32_t limit, struct buf *out,
                                 struct err *err)
 {
     struct bucket_scan *scan;
@@ -16,17 +16,16 @@ static enum err_code scan_state(struct bucket *bucket, int32_t limit, size_t byt
         code = bucket_scan_next(scan, &more, &key, &value, err);
         if (code != OK || !more)
             break;
-        if (out->len + value.len > bytes_max) {
-            code = err_set(err, ERR_RECORD_TOO_LARGE_EXCEPTION, "%d rows have more than %zu bytes: ask for fewer",
-                           limit, bytes_max);
-            break;
-        }
-        value_batch_put(out, start, value);
+        code = api_answer_grow(call, value.len + sizeof(uint32_t), err);
+        if (code == OK)
+            value_batch_put(out, start, value);
     }
     bucket_scan_close(scan);
     return code;
 }
 
+/* The newest rows, of as many segments as they lie in. More than an answer may have are refused rather than cut: who
+ * asks for so many rows and gets fewer takes them for all. */
 static enum err_code scan_log(struct api_call *call, struct bucket *bucket, int32_t limit, struct buf *out,
                               struct err *err)
 {
@@ -34,12 +33,16 @@ static enum err_code scan_log(struct api_call *call, struct bucket *bucket, int3
     struct bucket_range range;
     bucket_offsets(bucket, &offsets);
     int64_t from = MAX(offsets.start, offsets.high_watermark - limit);
-    if (from == offsets.high_watermark)
-        return OK;
-    TRY(bucket_fetch(bucket, from, call->api->config.fetch_bytes_max, true, &range, err));
-    enum err_code code = log_view_read(&range.view, out, err);
-    log_view_release(&range.view);
-    return code;
+    while (from < offsets.high_watermark) {
+        TRY(bucket_fetch(bucket, from, call->api->config.answer_bytes_max, true, &range, err));
+        enum err_code code = api_answer_grow(call, range.view.length, err);
+        if (code == OK)
+            code = log_view_read(&range.view, out, err);
+        from = range.next_offset;
+        log_view_release(&range.view);
+        TRY(code);
+    }
+    return OK;
 }
 
 /* A failure is answered for the whole request: no Java client looks at the response's own error field. */
@@ -54,7 +57,7 @@ enum err_code limit_scan(struct api_call *call, struct err *err)
                        LIMIT_SCAN_ROWS_MAX);
     TRY(api_bucket_of(call, req->table_id, API_PARTITION(req), req->bucket_id, &bucket, err));
     bool has_key = bucket_has_key(bucket);
-    enum err_code code = has_key ? scan_state(bucket, req->limit, call->api->config.fetch_bytes_max, &records, err)
+    enum err_code code = has_key ? scan_state(call, bucket, req->limit, &records, err)
                                  : scan_log(call, bucket, req->limit, &records, err);
     bucket_unref(bucket);
     WIRE_SET(resp, is_log_table, !has_key);

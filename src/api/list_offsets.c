@@ -27,6 +27,7 @@ enum err_code list_offsets(struct api_call *call, struct err *err)
     struct wire_list_offsets_response *resp = call->response;
     enum bucket_offset_kind kind;
     TRY(kind_of(req, &kind, err));
+    TRY(api_answer_list(call, req->bucket_id_count, sizeof *resp->buckets_resp, err));
     resp->buckets_resp =
         ARENA_NEW_ARRAY(&call->arena, struct wire_pb_list_offsets_resp_for_bucket, req->bucket_id_count);
     resp->buckets_resp_count = req->bucket_id_count;

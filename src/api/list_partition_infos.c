@@ -22,6 +22,7 @@ static enum err_code fill(struct api_call *call, const struct table_info *table,
         wanted = api_partition_spec(call, req->partial_partition_spec);
     TRY(table_partition_filter(table->descriptor, &wanted, &call->arena, &filter, err));
     meta_partition_list(call->api->config.meta, table->table_id, &call->arena, &infos, &count);
+    TRY(api_answer_list(call, count, sizeof *resp->partitions_info, err));
     resp->partitions_info = ARENA_NEW_ARRAY(&call->arena, struct wire_pb_partition_info, count);
     for (size_t i = 0; i < count; i++) {
         struct properties values;

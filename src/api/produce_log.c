@@ -49,6 +49,7 @@ enum err_code produce_log(struct api_call *call, struct err *err)
     size_t count = req->buckets_req_count;
     if (req->acks < -1 || req->acks > 1)
         return err_set(err, ERR_INVALID_REQUIRED_ACKS, "acks is %d; -1, 0 and 1 are possible", req->acks);
+    TRY(api_answer_list(call, count, sizeof *resp->buckets_resp + sizeof(struct api_part), err));
     struct api_part *parts = ARENA_NEW_ARRAY(&call->arena, struct api_part, count);
     resp->buckets_resp = ARENA_NEW_ARRAY(&call->arena, struct wire_pb_produce_log_resp_for_bucket, count);
     resp->buckets_resp_count = count;

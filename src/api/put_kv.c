@@ -117,18 +117,21 @@ static enum err_code targets_read(struct api_call *call, struct put_state *state
     return OK;
 }
 
-static struct put_state *state_create(struct api_call *call)
+static enum err_code state_create(struct api_call *call, struct put_state **out, struct err *err)
 {
     const struct wire_put_kv_request *req = call->request;
     struct wire_put_kv_response *resp = call->response;
     size_t count = req->buckets_req_count;
+    TRY(api_answer_list(call, count, sizeof *resp->buckets_resp + sizeof(struct api_part) + sizeof(struct put_job),
+                        err));
     struct put_state *state = ARENA_NEW(&call->arena, struct put_state);
     *state = (struct put_state){.call = call, .left = 1, .task.fn = all_put_task};
     state->parts = ARENA_NEW_ARRAY(&call->arena, struct api_part, count);
     state->jobs = ARENA_NEW_ARRAY(&call->arena, struct put_job, count);
     resp->buckets_resp = ARENA_NEW_ARRAY(&call->arena, struct wire_pb_put_kv_resp_for_bucket, count);
     resp->buckets_resp_count = count;
-    return state;
+    *out = state;
+    return OK;
 }
 
 enum err_code put_kv(struct api_call *call, struct err *err)
@@ -136,7 +139,8 @@ enum err_code put_kv(struct api_call *call, struct err *err)
     const struct wire_put_kv_request *req = call->request;
     if (req->acks < -1 || req->acks > 1)
         return err_set(err, ERR_INVALID_REQUIRED_ACKS, "acks is %d; -1, 0 and 1 are possible", req->acks);
-    struct put_state *state = state_create(call);
+    struct put_state *state;
+    TRY(state_create(call, &state, err));
     TRY(targets_read(call, state, err));
     api_call_later(call);
     for (size_t i = 0; i < req->buckets_req_count; i++) {

@@ -237,6 +237,9 @@ static enum err_code scan(struct api_call *call, struct err *err)
         return err_set(err, ERR_INVALID_SCAN_REQUEST, "a scan is opened for a bucket, or goes on or ends by its id");
     if (!req->close_scanner && (!req->has_batch_size_bytes || req->batch_size_bytes <= 0 || !req->has_call_seq_id))
         return err_set(err, ERR_INVALID_SCAN_REQUEST, "a scan needs batch_size_bytes above 0 and call_seq_id");
+    /* All that the batch may have, before the session moves. A single row may be larger. */
+    if (!req->close_scanner)
+        TRY(api_answer_room(call, MIN((size_t)req->batch_size_bytes, call->api->config.scans.batch_bytes_max), err));
     enum err_code code = opens ? session_open(call, &session, err) : session_continue(call, &session, err);
     if (req->close_scanner && (code == OK || code == ERR_UNKNOWN_SCANNER_ID)) {
         if (code == OK)
@@ -253,6 +256,8 @@ enum err_code scan_kv(struct api_call *call, struct err *err)
 {
     struct wire_scan_kv_response *resp = call->response;
     enum err_code code = scan(call, err);
+    if (code == ERR_WOULD_BLOCK)
+        return code;
     if (code != OK)
         API_BUCKET_ERROR(call, resp, code, err);
     return OK;

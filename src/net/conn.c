@@ -12,7 +12,7 @@ void net_conn_unref(struct net_conn *conn)
 {
     if (__atomic_sub_fetch(&conn->ref_count, 1, __ATOMIC_ACQ_REL) > 0)
         return;
-    ASSERT(conn->state == CONN_CLOSED);
+    ASSERT(conn->state == CONN_CLOSED && conn->answer_bytes == 0);
     wire_splitter_deinit(&conn->in);
     buf_deinit(&conn->frame);
     wire_out_deinit(&conn->out);
@@ -44,6 +44,11 @@ bool net_conn_closed(const struct net_conn *conn)
     return conn->state == CONN_CLOSED;
 }
 
+bool net_conn_stalled(const struct net_conn *conn)
+{
+    return conn->stalled;
+}
+
 void net_conn_close(struct net_conn *conn)
 {
     ASSERT(loop_is_current(conn->home->loop));
@@ -58,6 +63,8 @@ void net_conn_close(struct net_conn *conn)
     if (conn->next)
         conn->next->at = conn->at;
     wire_out_reset(&conn->out);
+    conn_room_give(conn, conn->out_memory);
+    conn->out_memory = 0;
     net->owner.on_close(net->owner.arg, conn);
     net_conn_unref(conn);
     net_conn_gone(net);
@@ -83,8 +90,10 @@ static enum err_code write_once(struct net_conn *conn, size_t *sent)
 /* May another frame be handed over? */
 static bool has_room(const struct net_conn *conn)
 {
-    return conn->in_work < conn->home->net->options.in_work_max && wire_out_len(&conn->out) <= NET_OUT_BYTES_MAX &&
-           !conn->draining;
+    return conn->in_work < conn->home->net->options.in_work_max && conn->in_work_bytes <= NET_WORK_BYTES_MAX &&
+           wire_out_len(&conn->out) <= NET_OUT_BYTES_MAX && !conn->draining &&
+           __atomic_load_n(&conn->waiting, __ATOMIC_ACQUIRE) == 0 &&
+           __atomic_load_n(&conn->answer_bytes, __ATOMIC_RELAXED) <= conn_answer_bytes_max(conn);
 }
 
 static unsigned wanted(const struct net_conn *conn)
@@ -112,6 +121,24 @@ static void flush_later(struct net_conn *conn)
     loop_on_idle(conn->home->loop, &conn->flush);
 }
 
+static void note_progress(struct net_conn *conn, size_t sent)
+{
+    conn->active_ns = loop_now_ns(conn->home->loop);
+    conn->progress_bytes += sent;
+    if (conn->progress_bytes >= NET_STALL_BYTES) {
+        conn->progress_bytes = 0;
+        conn->progress_ns = conn->active_ns;
+    }
+}
+
+static void room_give_sent(struct net_conn *conn)
+{
+    uint64_t memory = wire_out_memory(&conn->out);
+    uint64_t sent = conn->out_memory - memory;
+    conn->out_memory = memory;
+    conn_room_give(conn, sent);
+}
+
 static void write_out(struct net_conn *conn)
 {
     bool was_full = !has_room(conn);
@@ -123,10 +150,11 @@ static void write_out(struct net_conn *conn)
         }
         if (sent == 0)
             break;
-        conn->active_ns = loop_now_ns(conn->home->loop);
+        note_progress(conn, sent);
         metric_add(conn->home->net->bytes_out, (int64_t)sent);
         wire_out_advance(&conn->out, sent);
     }
+    room_give_sent(conn);
     watch_update(conn);
     close_if_drained(conn);
     /* Frames that waited for the peer to take its answers may be here already. */
@@ -146,57 +174,73 @@ static void flush(struct loop_idle *idle)
     net_conn_unref(conn);
 }
 
-static void work_ended(struct net_conn *conn)
+static void work_ended(struct net_work *work)
 {
-    ASSERT(conn->in_work > 0);
+    struct net_conn *conn = work->conn;
+    ASSERT(conn->in_work > 0 && conn->in_work_bytes >= work->frame_bytes);
     conn->in_work--;
+    conn->in_work_bytes -= work->frame_bytes;
     flush_later(conn);
 }
 
-static void answer(struct net_conn *conn, struct wire_out *out)
+/* What the answer holds is the out's from here on. */
+static void answer(struct net_work *work, struct wire_out *out)
 {
-    if (conn->state == CONN_OPEN)
+    struct net_conn *conn = work->conn;
+    if (conn->state == CONN_OPEN) {
+        if (wire_out_len(&conn->out) == 0) {
+            conn->progress_ns = loop_now_ns(conn->home->loop);
+            conn->progress_bytes = 0;
+        }
         wire_out_append(&conn->out, out);
+        conn->out_memory += work->answer_bytes;
+    } else {
+        conn_room_give(conn, work->answer_bytes);
+    }
     wire_out_deinit(out);
-    work_ended(conn);
+    work_ended(work);
 }
 
 static void outgoing_arrived(struct task *task)
 {
     struct outgoing *og = CONTAINER_OF(task, struct outgoing, task);
+    struct net_conn *conn = og->work.conn;
     if (og->answered)
-        answer(og->conn, &og->out);
+        answer(&og->work, &og->out);
     else
-        work_ended(og->conn);
-    net_conn_unref(og->conn);
+        work_ended(&og->work);
+    net_conn_unref(conn);
     mem_free(og);
 }
 
-static void post(struct net_conn *conn, struct wire_out *out)
+static void post(const struct net_work *work, struct wire_out *out)
 {
     struct outgoing *og = mem_zalloc(sizeof *og);
     og->task.fn = outgoing_arrived;
-    og->conn = net_conn_ref(conn);
+    og->work = *work;
+    net_conn_ref(work->conn);
     og->answered = out != NULL;
     if (out)
         og->out = *out;
-    loop_post(conn->home->loop, &og->task);
+    loop_post(work->conn->home->loop, &og->task);
 }
 
-void net_conn_send(struct net_conn *conn, struct wire_out *out)
+void net_work_send(struct net_work *work, struct wire_out *out)
 {
-    if (loop_is_current(conn->home->loop))
-        answer(conn, out);
+    work_settle(work, wire_out_memory(out));
+    if (loop_is_current(work->conn->home->loop))
+        answer(work, out);
     else
-        post(conn, out);
+        post(work, out);
 }
 
-void net_conn_drop(struct net_conn *conn)
+void net_work_drop(struct net_work *work)
 {
-    if (loop_is_current(conn->home->loop))
-        work_ended(conn);
+    work_settle(work, 0);
+    if (loop_is_current(work->conn->home->loop))
+        work_ended(work);
     else
-        post(conn, NULL);
+        post(work, NULL);
 }
 
 void conn_drain(struct net_conn *conn)
@@ -217,8 +261,10 @@ static enum err_code frames_take(struct net_conn *conn, struct err *err)
         TRY(wire_splitter_next(&conn->in, &conn->frame, &have, err));
         if (!have)
             return OK;
+        struct net_work work = {.conn = conn, .frame_bytes = conn->frame.len};
         conn->in_work++;
-        TRY(net->owner.on_frame(net->owner.arg, conn, buf_view(&conn->frame), err));
+        conn->in_work_bytes += work.frame_bytes;
+        TRY(net->owner.on_frame(net->owner.arg, &work, buf_view(&conn->frame), err));
     }
     return OK;
 }

@@ -119,7 +119,8 @@ enum err_code net_adopt(struct net *net, struct os_socket *socket, void *tag, st
 enum err_code net_create(struct os *os, const struct net_options *options, const struct net_owner *owner,
                          struct net **out, struct err *err)
 {
-    ASSERT(options->loop_count > 0 && options->in_work_max > 0 && options->connections_max > 0);
+    ASSERT(options->loop_count > 0 && options->in_work_max > 0 && options->connections_max > 0 &&
+           options->answer_bytes_max > 0);
     enum err_code code;
     struct net *net = mem_zalloc(sizeof *net);
     net->os = os;
@@ -145,33 +146,37 @@ fail:
 struct loop_task {
     struct task task;
     struct net_loop *home;
+    void (*fn)(struct net_loop *home);
 };
 
-static void drain_all(struct task *task)
+static void loop_task_run(struct task *task)
 {
     struct loop_task *lt = CONTAINER_OF(task, struct loop_task, task);
-    for (struct net_conn *conn = lt->home->conns, *next; conn; conn = next) {
-        next = conn->next;
-        conn_drain(conn);
-    }
+    lt->fn(lt->home);
     mem_free(lt);
 }
 
-static void close_all(struct task *task)
-{
-    struct loop_task *lt = CONTAINER_OF(task, struct loop_task, task);
-    while (lt->home->conns)
-        net_conn_close(lt->home->conns);
-    mem_free(lt);
-}
-
-static void on_each_loop(struct net *net, void (*fn)(struct task *task))
+void net_on_each_loop(struct net *net, void (*fn)(struct net_loop *home))
 {
     for (unsigned i = 0; i < net->options.loop_count; i++) {
         struct loop_task *lt = mem_alloc(sizeof *lt);
-        *lt = (struct loop_task){.task.fn = fn, .home = &net->loops[i]};
+        *lt = (struct loop_task){.task.fn = loop_task_run, .home = &net->loops[i], .fn = fn};
         loop_post(net->loops[i].loop, &lt->task);
     }
+}
+
+static void drain_all(struct net_loop *home)
+{
+    for (struct net_conn *conn = home->conns, *next; conn; conn = next) {
+        next = conn->next;
+        conn_drain(conn);
+    }
+}
+
+static void close_all(struct net_loop *home)
+{
+    while (home->conns)
+        net_conn_close(home->conns);
 }
 
 static void wait_drained(struct net *net, int64_t deadline_ns)
@@ -195,9 +200,9 @@ void net_stop(struct net *net, int64_t wait_ms)
         mem_free(listener);
     }
     vec_reset(&net->listeners);
-    on_each_loop(net, drain_all);
+    net_on_each_loop(net, drain_all);
     wait_drained(net, os_mono_ns(net->os) + wait_ms * 1000000);
-    on_each_loop(net, close_all);
+    net_on_each_loop(net, close_all);
     wait_drained(net, INT64_MAX);
 }
 

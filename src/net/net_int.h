@@ -25,7 +25,9 @@ struct net {
     VEC(struct listener *) listeners;
     struct os_mutex mutex; /* guards changes of the count and of stopping, which are read without it too */
     struct os_cond drained;
-    unsigned conn_count; /* open connections */
+    unsigned conn_count;   /* open connections */
+    uint64_t answer_bytes; /* atomic */
+    bool room_wanted;      /* atomic: somebody was refused */
     unsigned next_loop;
     bool stopping; /* no further connections */
 };
@@ -35,7 +37,7 @@ enum conn_state { CONN_OPEN, CONN_CLOSED };
 /* An answer on its way from another thread to the connection's loop. */
 struct outgoing {
     struct task task;
-    struct net_conn *conn; /* counted */
+    struct net_work work; /* its connection is counted */
     struct wire_out out;
     bool answered; /* out is to be sent; else the work ended without an answer */
 };
@@ -49,8 +51,15 @@ struct net_conn {
     unsigned ref_count;          /* atomic */
     enum conn_state state;
     bool draining; /* stopping: takes no more frames, closes when all is written */
+    bool stalled;
     unsigned in_work;
-    int64_t active_ns; /* last read or write */
+    size_t in_work_bytes;
+    uint64_t answer_bytes;   /* atomic: made, or being made, and not sent */
+    uint64_t out_memory;     /* of it, what is in out */
+    unsigned waiting;        /* atomic: works that wait for room */
+    int64_t active_ns;       /* last read or write */
+    int64_t progress_ns;     /* when it last had taken NET_STALL_BYTES, or everything */
+    uint64_t progress_bytes; /* taken since */
     struct wire_splitter in;
     struct buf frame;
     struct wire_out out;
@@ -65,6 +74,15 @@ void conn_start(struct net *net, struct os_socket *socket, void *tag, const char
 /* Stops reading; closes once nothing is left to write. Loop thread. */
 void conn_drain(struct net_conn *conn);
 bool net_stopping(const struct net *net);
+void net_on_each_loop(struct net *net, void (*fn)(struct net_loop *home));
+/* ---- room for answers: room.c ---- */
+
+/* How much this connection may hold now. */
+uint64_t conn_answer_bytes_max(const struct net_conn *conn);
+/* The work's room becomes bytes, whatever the limits. */
+void work_settle(struct net_work *work, size_t bytes);
+void conn_room_give(struct net_conn *conn, uint64_t bytes);
+
 /* Bookkeeping of open connections. */
 bool net_conn_opened(struct net *net);
 void net_conn_gone(struct net *net);

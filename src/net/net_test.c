@@ -21,14 +21,14 @@ struct bed {
     size_t answer_bytes;   /* of an answer's text */
     struct os_mutex mutex; /* guards what follows */
     struct os_cond changed;
-    int frames, closes;
+    int frames, closes, rooms;
     size_t frame_bytes; /* of all */
-    struct net_conn *held[HELD_MAX];
+    struct net_work held[HELD_MAX];
     int32_t held_ids[HELD_MAX];
     int held_count;
 };
 
-static void answer_send(const struct bed *bed, struct net_conn *conn, int32_t request_id)
+static void answer_send(const struct bed *bed, struct net_work *work, int32_t request_id)
 {
     struct wire_out out = {0};
     struct wire_authenticate_response response = {.has_challenge = true};
@@ -38,28 +38,30 @@ static void answer_send(const struct bed *bed, struct net_conn *conn, int32_t re
     enum err_code code = wire_response_encode(&out, request_id, &wire_authenticate_response_desc, &response, NULL);
     ASSERT(code == OK);
     buf_deinit(&text);
-    net_conn_send(conn, &out);
+    net_work_send(work, &out);
 }
 
-static enum err_code on_frame(void *arg, struct net_conn *conn, struct slice frame, struct err *error)
+static enum err_code on_frame(void *arg, const struct net_work *given, struct slice frame, struct err *error)
 {
+    struct net_work work = *given;
     struct bed *bed = arg;
     struct wire_request_header header;
     struct slice body;
     TRY(wire_request_split(frame, &header, &body, error));
-    ASSERT(net_conn_tag(conn) == tag); /* not cmocka's, which only the main thread may leave by */
+    ASSERT(net_conn_tag(work.conn) == tag); /* not cmocka's, which only the main thread may leave by */
     os_mutex_lock(&bed->mutex);
     bed->frames++;
     bed->frame_bytes += frame.len;
     if (bed->mode == HOLD) {
         ASSERT(bed->held_count < HELD_MAX);
         bed->held_ids[bed->held_count] = header.request_id;
-        bed->held[bed->held_count++] = net_conn_ref(conn);
+        net_conn_ref(work.conn);
+        bed->held[bed->held_count++] = work;
     }
     os_cond_broadcast(&bed->changed);
     os_mutex_unlock(&bed->mutex);
     if (bed->mode == ANSWER)
-        answer_send(bed, conn, header.request_id);
+        answer_send(bed, &work, header.request_id);
     return OK;
 }
 
@@ -73,22 +75,28 @@ static void on_close(void *arg, struct net_conn *conn)
     os_mutex_unlock(&bed->mutex);
 }
 
+static void on_room(void *arg)
+{
+    struct bed *bed = arg;
+    bed->rooms++;
+}
+
 /* The first of the held ones goes, answered or not. */
 static void bed_release(struct bed *bed, bool answered)
 {
     os_mutex_lock(&bed->mutex);
     assert_true(bed->held_count > 0);
-    struct net_conn *conn = bed->held[0];
+    struct net_work work = bed->held[0];
     int32_t id = bed->held_ids[0];
     bed->held_count--;
     memmove(bed->held, bed->held + 1, (size_t)bed->held_count * sizeof *bed->held);
     memmove(bed->held_ids, bed->held_ids + 1, (size_t)bed->held_count * sizeof *bed->held_ids);
     os_mutex_unlock(&bed->mutex);
     if (answered)
-        answer_send(bed, conn, id);
+        answer_send(bed, &work, id);
     else
-        net_conn_drop(conn);
-    net_conn_unref(conn);
+        net_work_drop(&work);
+    net_conn_unref(work.conn);
 }
 
 /* Waits until *count is want. */
@@ -105,14 +113,19 @@ static void bed_wait(struct bed *bed, const int *count, int want)
 
 static struct net_options options_default(void)
 {
-    return (struct net_options){
-        .loop_count = 2, .frame_bytes_max = 1 << 20, .in_work_max = 50, .connections_max = 100, .idle_ms_max = 60000};
+    return (struct net_options){.loop_count = 2,
+                                .frame_bytes_max = 1 << 20,
+                                .in_work_max = 50,
+                                .answer_bytes_max = 512u << 20,
+                                .stall_ms = 100,
+                                .connections_max = 100,
+                                .idle_ms_max = 60000};
 }
 
 static void bed_start(struct bed *bed, const struct net_options *options)
 {
     *bed = (struct bed){0};
-    struct net_owner owner = {.arg = bed, .on_frame = on_frame, .on_close = on_close};
+    struct net_owner owner = {.arg = bed, .on_frame = on_frame, .on_close = on_close, .on_room = on_room};
     os_mutex_init(&bed->mutex, os_real());
     os_cond_init(&bed->changed, os_real());
     MUST(net_create(os_real(), options, &owner, &bed->net, &err));
@@ -123,6 +136,8 @@ static void bed_stop(struct bed *bed)
 {
     net_stop(bed->net, 2000);
     assert_int_equal(net_connection_count(bed->net), 0);
+    while (net_answer_bytes(bed->net) > 0) /* an answer to a connection that is gone is on its way */
+        os_sleep_ns(os_real(), 100000);
     net_destroy(bed->net);
     os_cond_deinit(&bed->changed);
     os_mutex_deinit(&bed->mutex);
@@ -321,6 +336,134 @@ static void a_peer_that_takes_no_answers_is_not_served_without_end(void **state)
     bed_stop(&bed);
 }
 
+/* A connection with one request whose work the test holds. */
+static struct net_work *work_of(struct bed *bed, struct raw *raw)
+{
+    int frames = bed->frames;
+    bed_adopt(bed, raw);
+    send_request(raw);
+    bed_wait(bed, &bed->frames, frames + 1);
+    return &bed->held[frames];
+}
+
+static void bed_hold(struct bed *bed, size_t answer_bytes_max)
+{
+    struct net_options options = options_default();
+    options.answer_bytes_max = answer_bytes_max;
+    bed_start(bed, &options);
+    bed->mode = HOLD;
+}
+
+#define MIB ((size_t)1 << 20)
+
+static void a_connection_may_have_half_of_the_room_that_is_left(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct raw raws[3];
+    bed_hold(&bed, 16 * MIB);
+    struct net_work *a = work_of(&bed, &raws[0]), *b = work_of(&bed, &raws[1]), *c = work_of(&bed, &raws[2]);
+    assert_true(net_work_room(a, 10 * MIB)); /* a single answer may have all of it */
+    assert_false(net_work_room(b, 7 * MIB));
+    assert_true(net_work_room(b, 5 * MIB));
+    assert_true(net_work_room(c, NET_ANSWER_FREE_BYTES)); /* a small one always */
+    assert_false(net_work_room(c, 2 * MIB));
+    assert_int_equal(net_answer_bytes(bed.net), 15 * MIB);
+    net_work_wait(a);
+    assert_int_equal(net_answer_bytes(bed.net), 5 * MIB);
+    assert_int_equal(bed.rooms, 1);
+    assert_true(net_work_room(c, 2 * MIB));
+    assert_true(net_work_go_on(a, 9 * MIB));
+    for (int i = 0; i < 3; i++)
+        bed_release(&bed, true);
+    for (int i = 0; i < 3; i++) {
+        expect_answer(&raws[i], 1, 0);
+        raw_close(&raws[i]);
+    }
+    bed_stop(&bed);
+}
+
+static void a_peer_that_takes_nothing_is_closed_where_room_is_needed(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct raw hog, idle;
+    struct net_options options = options_default();
+    options.answer_bytes_max = 6 * MIB;
+    options.stall_ms = 1000;
+    bed_start(&bed, &options);
+    bed.answer_bytes = ANSWER_BYTES;
+    bed_adopt(&bed, &idle);
+    int64_t begun_ns = os_mono_ns(os_real());
+    bed_adopt(&bed, &hog);
+    send_request(&hog);
+    while (net_answer_bytes(bed.net) < ANSWER_BYTES / 2)
+        os_sleep_ns(os_real(), 1000000);
+    net_stalled_close(bed.net);
+    os_sleep_ns(os_real(), 50000000);
+    if (os_mono_ns(os_real()) - begun_ns < 1000000000)
+        assert_int_equal(bed.closes, 0); /* it was too early */
+    os_sleep_ns(os_real(), 1100000000);
+    net_stalled_close(bed.net);
+    bed_wait(&bed, &bed.closes, 1);
+    send_request(&idle); /* which had nothing to take */
+    expect_answer(&idle, 1, ANSWER_BYTES);
+    raw_close(&hog);
+    raw_close(&idle);
+    bed_stop(&bed);
+}
+
+static void no_request_is_taken_beside_one_that_waits_for_room(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct raw raw;
+    bed_hold(&bed, 16 * MIB);
+    struct net_work *work = work_of(&bed, &raw);
+    net_work_wait(work);
+    send_request(&raw);
+    os_sleep_ns(os_real(), 20000000);
+    assert_int_equal(bed.frames, 1);
+    assert_true(net_work_go_on(work, 20 * MIB)); /* larger than all the room, but alone */
+    bed_release(&bed, true);
+    expect_answer(&raw, 1, 0);
+    bed_wait(&bed, &bed.frames, 2);
+    bed_release(&bed, true);
+    expect_answer(&raw, 2, 0);
+    raw_close(&raw);
+    bed_stop(&bed);
+}
+
+static void large_requests_in_work_pause_the_reading(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct raw raw;
+    struct buf text = {0};
+    struct net_options options = options_default();
+    options.frame_bytes_max = 41 * MIB;
+    bed_start(&bed, &options);
+    bed.mode = HOLD;
+    bed_adopt(&bed, &raw);
+    memset(buf_extend(&text, 40 * MIB), 'x', 40 * MIB);
+    struct wire_list_tables_request request = {.database_name = buf_view(&text)};
+    for (int i = 0; i < 2; i++)
+        raw_send(&raw, WIRE_LIST_TABLES, &request);
+    send_request(&raw);
+    bed_wait(&bed, &bed.frames, 2);
+    os_sleep_ns(os_real(), 20000000);
+    bed_wait(&bed, &bed.frames, 2);
+    bed_release(&bed, true);
+    bed_wait(&bed, &bed.frames, 3);
+    bed_release(&bed, true);
+    bed_release(&bed, true);
+    for (int i = 0; i < 3; i++)
+        expect_answer(&raw, i + 1, 0);
+    buf_deinit(&text);
+    raw_close(&raw);
+    bed_stop(&bed);
+}
+
 static void connections_beyond_the_limit_are_closed(void **state)
 {
     (void)state;
@@ -504,8 +647,12 @@ static void nothing_comes_in_after_a_stop(void **state)
 TESTS("net", TEST(frames_come_whole_wherever_they_are_cut), TEST(a_peer_may_close_at_every_byte),
       TEST(a_bad_length_closes_the_connection_at_once), TEST(a_frame_that_never_comes_reserves_no_memory),
       TEST(a_slow_sender_holds_up_nobody), TEST(no_more_is_read_than_may_be_in_work),
-      TEST(a_peer_that_takes_no_answers_is_not_served_without_end), TEST(connections_beyond_the_limit_are_closed),
-      TEST(connections_come_and_go_without_a_trace), TEST(a_silent_connection_is_closed_and_one_in_work_is_not),
+      TEST(a_peer_that_takes_no_answers_is_not_served_without_end),
+      TEST(a_connection_may_have_half_of_the_room_that_is_left),
+      TEST(a_peer_that_takes_nothing_is_closed_where_room_is_needed),
+      TEST(no_request_is_taken_beside_one_that_waits_for_room), TEST(large_requests_in_work_pause_the_reading),
+      TEST(connections_beyond_the_limit_are_closed), TEST(connections_come_and_go_without_a_trace),
+      TEST(a_silent_connection_is_closed_and_one_in_work_is_not),
       TEST(an_answer_to_a_connection_that_is_gone_is_dropped), TEST(a_stop_does_not_wait_for_silent_connections),
       TEST(a_stop_still_writes_what_was_in_work), TEST(a_stop_gives_up_on_work_that_does_not_end),
       TEST(nothing_comes_in_after_a_stop))

@@ -27,6 +27,8 @@ static enum err_code net_make(struct server *server, struct err *err)
         .loop_count = SERVER_LOOPS,
         .frame_bytes_max = (size_t)conf_bytes(server->conf, CONF_MAX_REQUEST_SIZE),
         .in_work_max = SERVER_IN_WORK_MAX,
+        .answer_bytes_max = (size_t)conf_bytes(server->conf, CONF_ANSWER_BYTES),
+        .stall_ms = SERVER_STALL_MS,
         .connections_max = SERVER_CONNECTIONS_MAX,
         .idle_ms_max = conf_duration_ms(server->conf, CONF_MAX_IDLE_TIME),
         .metrics = server->metrics,

@@ -127,7 +127,7 @@ static void api_make(struct server *server)
         .freshness_ms_default = conf_duration_ms(server->conf, CONF_DATALAKE_FRESHNESS),
         .partition_max = (size_t)conf_i64(server->conf, CONF_MAX_PARTITION_NUM),
         .server_id = (int32_t)conf_i64(server->conf, CONF_TABLET_SERVER_ID),
-        .fetch_bytes_max = (size_t)conf_bytes(server->conf, CONF_MAX_REQUEST_SIZE),
+        .answer_bytes_max = (size_t)conf_bytes(server->conf, CONF_MAX_REQUEST_SIZE),
         .lake_create = conf_is(server->conf, CONF_DATALAKE_FORMAT, "paimon") ? server_lake_create : NULL,
         .lake_alter = conf_is(server->conf, CONF_DATALAKE_FORMAT, "paimon") ? server_lake_alter : NULL,
         .scans = scan_limits_of(server->conf),

@@ -6,6 +6,7 @@ static void tick(struct timer *timer)
 {
     struct server *server = CONTAINER_OF(timer, struct server, tick);
     buckets_tick(server->buckets);
+    api_tick(server->api, server->net);
     metrics_tick(server->metrics);
     timer_start(server->ticker, timer, loop_now_ns(server->ticker) + SERVER_TICK_NS);
 }

@@ -26,7 +26,7 @@ void wire_out_reset(struct wire_out *out)
     vec_reset(&out->sizes);
     out->bytes_start = out->bytes_flushed = 0;
     out->head = out->head_sent = 0;
-    out->len = 0;
+    out->len = out->file_len = 0;
 }
 
 void wire_out_deinit(struct wire_out *out)
@@ -47,6 +47,7 @@ void wire_out_push(struct wire_out *out, struct wire_piece piece)
     ASSERT(!is_encoded(&piece));
     vec_push(&out->pieces, piece);
     out->len += piece.len;
+    out->file_len += piece.file ? piece.len : 0;
 }
 
 void wire_out_flush(struct wire_out *out)
@@ -130,6 +131,7 @@ void wire_out_advance(struct wire_out *out, uint64_t len)
         size_t part = (size_t)MIN(len, head->len - out->head_sent);
         len -= part;
         out->head_sent += part;
+        out->file_len -= head->file ? part : 0;
         if (out->head_sent < head->len)
             break;
         piece_release(head);

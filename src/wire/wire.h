@@ -168,9 +168,10 @@ struct wire_out {
     uint64_t bytes_flushed; /* how many, from the first, are in pieces */
     /* In order. One without ptr and file is a stretch of the encoded bytes; its offset counts from the first. */
     VEC(struct wire_piece) pieces;
-    size_t head;      /* the first piece that is not sent */
-    size_t head_sent; /* bytes of it that are */
-    uint64_t len;     /* still to be sent */
+    size_t head;       /* the first piece that is not sent */
+    size_t head_sent;  /* bytes of it that are */
+    uint64_t len;      /* still to be sent */
+    uint64_t file_len; /* of it, what lies in files */
     /* The encoder's: lengths of inner messages, in the order they are written. */
     VEC(uint32_t) sizes;
     size_t sizes_used;
@@ -187,6 +188,11 @@ void wire_out_reset(struct wire_out *out); /* the same, memory of ordinary size 
 static inline uint64_t wire_out_len(const struct wire_out *out)
 {
     return out->len;
+}
+/* The memory among it. */
+static inline uint64_t wire_out_memory(const struct wire_out *out)
+{
+    return out->len - out->file_len;
 }
 /* The memory that goes next: fills at most slice_max slices, gives how many; 0 when a file's range is next, or nothing.
  * Valid until the next call that changes the out. */

@@ -117,13 +117,13 @@ class Wire:
         return self.next_id
 
     def _exactly(self, n):
-        data = b""
+        data = bytearray()
         while len(data) < n:
             got = self.socket.recv(n - len(data))
             if not got:
                 raise ConnectionError(f"closed after {len(data)} of {n} bytes")
             data += got
-        return data
+        return bytes(data)
 
     def receive(self):
         """(type, request id, body); ConnectionError when the server closed instead."""
