@@ -24,8 +24,14 @@ enum err_code get_table_stats(struct api_call *call, struct err *err)
             continue;
         }
         bucket_offsets(bucket, &offsets);
-        WIRE_SET(answer, row_count, offsets.row_count);
         bucket_unref(bucket);
+        if (offsets.row_count < 0) {
+            code = err_set(&part_err, ERR_INVALID_TABLE_EXCEPTION,
+                           "the rows of a table with 'table.changelog.image' WAL are not counted");
+            API_BUCKET_ERROR(call, answer, code, &part_err);
+            continue;
+        }
+        WIRE_SET(answer, row_count, offsets.row_count);
     }
     return OK;
 }

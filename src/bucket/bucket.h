@@ -101,7 +101,9 @@ struct bucket_offsets {
     int64_t start;          /* of the log */
     int64_t high_watermark; /* readers see below it */
     int64_t end;            /* of the log */
-    int64_t row_count;      /* live keys of a primary-key table below the watermark, about; of a log table its rows */
+    /* Keys of a primary-key table, with what is not durable yet; -1: not known, since the changelog does not tell
+     * inserts from updates (table.changelog.image WAL). Of a log table its rows below the watermark. */
+    int64_t row_count;
     uint64_t log_bytes;
 };
 void bucket_offsets(struct bucket *bucket, struct bucket_offsets *offsets);

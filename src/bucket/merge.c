@@ -135,11 +135,17 @@ static enum err_code aggregate(struct put *put, struct err *err)
     return OK;
 }
 
+static bool tells_old_rows(const struct put *put)
+{
+    return put->state->table->settings.changelog_image == IMAGE_FULL;
+}
+
 static enum err_code changes_add(struct put *put, bool was_there, struct err *err)
 {
     struct state *state = put->state;
     if (was_there) {
-        TRY(put_change(put, CHANGE_UPDATE_BEFORE, state->old_row, err));
+        if (tells_old_rows(put))
+            TRY(put_change(put, CHANGE_UPDATE_BEFORE, state->old_row, err));
         return put_change(put, CHANGE_UPDATE_AFTER, state->new_row, err);
     }
     put->row_count++;
@@ -197,6 +203,14 @@ static enum err_code old_row_merge(struct put *put, struct slice old, bool *coun
     return OK;
 }
 
+/* The new row takes the old one's place whatever that is, and the changelog does not want it: nobody looks for it. An
+ * insert is told as an update then. */
+static bool is_blind(const struct put *put)
+{
+    bool replaces_all = put->overwrite || put->state->table->settings.merge_engine == MERGE_NONE;
+    return replaces_all && !put->targets && !tells_old_rows(put);
+}
+
 enum err_code put_upsert(struct put *put, const struct kv_record *record, struct err *err)
 {
     struct state *state = put->state;
@@ -206,15 +220,19 @@ enum err_code put_upsert(struct put *put, const struct kv_record *record, struct
                           state->new_row, err));
     TRY(nulls_check(put, err));
     TRY(key_check(put, record->key, err));
-    TRY(put_newest_get(put, record->key, &old, err));
-    if (old.ptr)
+    bool blind = is_blind(put), there = blind;
+    if (!blind) {
+        TRY(put_newest_get(put, record->key, &old, err));
+        there = old.ptr != NULL;
+    }
+    if (there && !blind)
         TRY(old_row_merge(put, old, &counts, err));
     else if (put->targets)
         others_keep(put, false);
     if (!counts)
         return OK;
-    TRY(changes_add(put, old.ptr != NULL, err));
-    if (put->targets || (old.ptr && aggregates(put)))
+    TRY(changes_add(put, there, err));
+    if (put->targets || (there && aggregates(put)))
         return row_store(put, record->key, state->new_row, err);
     /* The bytes are kept as they came, under the schema that they came with. */
     buf_reset(&put->value);

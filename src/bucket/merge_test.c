@@ -196,6 +196,7 @@ struct rule {
 };
 
 #define FIRST "\"table.merge-engine\":\"first_row\""
+#define WAL "\"table.changelog.image\":\"WAL\""
 #define SUMS "\"table.merge-engine\":\"aggregation\""
 #define SUMS_DELETES SUMS ",\"table.delete.behavior\":\"allow\""
 #define VERSIONED "\"table.merge-engine\":\"versioned\",\"table.merge-engine.versioned.ver-column\":\"v\""
@@ -295,6 +296,23 @@ static const struct rule rules[] = {
      SUMS,
      {PUT("", "1,x,y,5"), OVER("", "1,z,-,2"), OVER("03", "1,-,-,9"), OVER("", "1"), OVER("", "1")},
      "+I,1,x,y,5 -U,1,x,y,5 +U,1,z,-,2 -U,1,z,-,2 +U,1,z,-,9 -D,1,z,-,9"},
+    {"WAL: an insert is an update",
+     WAL,
+     {PUT("", "1,x,y,1 2,x,y,2"), PUT("", "1,z,-,3")},
+     "+U,1,x,y,1 +U,2,x,y,2 +U,1,z,-,3"},
+    {"WAL: a delete has the old row, and is nothing without one",
+     WAL,
+     {PUT("", "1,x,y,1"), PUT("", "1 2"), PUT("", "1")},
+     "+U,1,x,y,1 -D,1,x,y,1"},
+    {"WAL, partial: inserts and updates are told apart",
+     WAL,
+     {PUT("01", "1,x,-,-"), PUT("03", "1,-,-,7"), PUT("0", "1,-,-,- 2,-,-,-"), PUT("01", "1 2")},
+     "+I,1,x,-,- +U,1,x,-,7 +I,2,-,-,- +U,1,-,-,7 -D,2,-,-,-"},
+    {"WAL, first_row",
+     WAL "," FIRST,
+     {PUT("", "1,x,y,1 1,z,z,2"), PUT("", "1"), OVER("", "1,q,q,3 2,q,q,3")},
+     "+I,1,x,y,1 +U,1,q,q,3 +U,2,q,q,3"},
+    {"WAL, versioned", WAL "," VERSIONED, {PUT("", "1,x,y,5"), PUT("", "1,z,z,4 1,z,z,6")}, "+I,1,x,y,5 +U,1,z,z,6"},
 };
 
 static void the_changelog_tells_what_the_rules_made(void **state)

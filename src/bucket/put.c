@@ -171,7 +171,8 @@ static enum err_code commit_locked(struct put *put, struct bucket_append *append
     TRY(log_append(bucket->log, buf_view(&put->state->batch), &appended, err));
     ASSERT(appended.next_offset == MAX(put->next_offset, appended.base_offset + 1));
     *append = (struct bucket_append){appended.base_offset, appended.next_offset};
-    put->state->row_count = put->row_count;
+    if (put->state->table->settings.changelog_image == IMAGE_FULL)
+        put->state->row_count = put->row_count;
     metric_add(bucket->metrics.rows_in, put->next_offset - appended.base_offset);
     state_count_locked(bucket);
     bucket_appended_locked(bucket, woken);

@@ -81,6 +81,9 @@ void bucket_offsets(struct bucket *bucket, struct bucket_offsets *offsets)
                                        .high_watermark = bucket->high_watermark,
                                        .end = bucket_log_end(bucket),
                                        .log_bytes = bucket_log_bytes(bucket)};
-    offsets->row_count = bucket->state ? bucket->state->row_count : offsets->high_watermark - offsets->start;
+    if (!bucket->state)
+        offsets->row_count = offsets->high_watermark - offsets->start;
+    else
+        offsets->row_count = bucket->table->settings.changelog_image == IMAGE_FULL ? bucket->state->row_count : -1;
     os_mutex_unlock(&bucket->mutex);
 }

@@ -31,7 +31,7 @@ struct state {
     int64_t frozen_end, frozen_rows; /* what frozen will make applied and the row count */
     uint64_t frozen_bytes;
     int64_t active_since_ns; /* when the last generation was written, or the bucket opened */
-    int64_t row_count;       /* with everything that was put */
+    int64_t row_count;       /* with everything that was put; 0 where an insert looks like an update (image WAL) */
     size_t counted_bytes;    /* of env->delta_bytes */
     bool flush_wanted;
     /* Where the bucket key is a proper prefix of the primary key, in columns and in bytes: */

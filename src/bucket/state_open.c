@@ -124,7 +124,8 @@ static enum err_code row_replay(struct replay *replay, const struct log_batch_ro
     size_t prefix_len = state_prefix_len(state, buf_view(&replay->key), &replay->arena);
     delta_put(state->active, buf_view(&replay->key), prefix_len, offset,
               change == CHANGE_DELETE ? (struct slice){0} : buf_view(&replay->value), NULL);
-    state->row_count += change == CHANGE_INSERT ? 1 : change == CHANGE_DELETE ? -1 : 0;
+    if (state->table->settings.changelog_image == IMAGE_FULL)
+        state->row_count += change == CHANGE_INSERT ? 1 : change == CHANGE_DELETE ? -1 : 0;
     return OK;
 }
 

@@ -65,6 +65,8 @@ static enum err_code read_log(const struct table_descriptor *table, struct table
     TRY(read_int(table, TABLE_OPTION_KV_FORMAT_VERSION, 1, &settings->kv_format_version, err));
     TRY(read_word(table, TABLE_OPTION_DELETE_BEHAVIOR, &word, err));
     settings->delete_behavior = (enum table_delete)word;
+    TRY(read_word(table, TABLE_OPTION_CHANGELOG_IMAGE, &word, err));
+    settings->changelog_image = (enum table_image)word;
     return read_merge(table, settings, err);
 }
 

@@ -119,6 +119,7 @@ enum table_compression { COMPRESSION_NONE, COMPRESSION_LZ4_FRAME, COMPRESSION_ZS
 enum table_merge { MERGE_NONE, MERGE_FIRST_ROW, MERGE_VERSIONED, MERGE_AGGREGATION };
 enum table_delete { DELETE_ALLOW, DELETE_IGNORE, DELETE_DISABLE };
 enum time_unit { TIME_UNIT_YEAR, TIME_UNIT_QUARTER, TIME_UNIT_MONTH, TIME_UNIT_DAY, TIME_UNIT_HOUR };
+enum table_image { IMAGE_FULL, IMAGE_WAL };
 enum table_choice { CHOICE_UNSET = -1, CHOICE_OFF = 0, CHOICE_ON = 1 };
 
 /* table.auto-partition.*: partitions that stand for a stretch of time each. */
@@ -142,6 +143,7 @@ struct table_settings {
     int32_t kv_format_version; /* 1 where it is not set */
     enum table_delete delete_behavior;
     enum table_merge merge_engine;
+    enum table_image changelog_image;
     struct slice version_column; /* of MERGE_VERSIONED: a column's name, as long as the descriptor; empty: none */
     bool lake_enabled;
     enum lake_format lake_format;

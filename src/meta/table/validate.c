@@ -157,6 +157,9 @@ static enum err_code check_merge(const struct table_descriptor *table, struct er
         settings.delete_behavior == DELETE_ALLOW)
         return err_set(err, CONFIG, "Deletes can't be allowed with this merge engine: set '%s' to IGNORE or DISABLE.",
                        table_option_info(TABLE_OPTION_DELETE_BEHAVIOR)->key);
+    if (settings.merge_engine == MERGE_AGGREGATION && settings.changelog_image == IMAGE_WAL)
+        return err_set(err, CONFIG, "The merge engine AGGREGATION needs '%s' FULL, so that writers can take rows back.",
+                       table_option_info(TABLE_OPTION_CHANGELOG_IMAGE)->key);
     return settings.merge_engine == MERGE_VERSIONED ? check_version(table, settings.version_column, err) : OK;
 }
 

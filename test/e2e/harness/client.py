@@ -39,9 +39,13 @@ class Client:
     async def close(self):
         await self.conn.close()
 
+    def path(self, name):
+        """A name that no other table has."""
+        return fluss.TablePath(self.database, f"{name}_{_run}_{next(_serial)}")
+
     async def create(self, schema, pk=None, buckets=1, name="t", lake=False, freshness="1s", bucket_keys=None, properties=None, **more):
         """A new table under a name of its own. lake: it is tiered, with that freshness."""
-        path = fluss.TablePath(self.database, f"{name}_{_run}_{next(_serial)}")
+        path = self.path(name)
         properties = dict(properties or {})
         if lake:
             properties |= {"table.datalake.enabled": "true", "table.datalake.freshness": freshness}

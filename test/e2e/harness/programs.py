@@ -1,9 +1,11 @@
 """Random programs: a table of random types, rounds of random operations, and a model of what every reader must see.
 
 All of a program follows from its seed. The model is a list of rows for a log table; for a primary-key table the row under
-each key and, for each key, the changes that its writes make. run() writes with pyfluss and compares after each round what
+each key and, for each key, the changes that its writes make, by the rules of engines.py: merge engines, writes of some
+columns, deletes that are ignored, changelogs without old rows. run() writes with pyfluss and compares after each round what
 its scanners and look-ups give, and at the end what pypaimon reads in the lake and what `weir verify` says of it.
 """
+import asyncio
 import json
 import random
 
@@ -12,8 +14,9 @@ import pyarrow as pa
 from exceptions import by_merging_pypaimon, by_record_scanner
 
 from . import canon
+from .engines import Engine, create_table, functions
 from .types import KEYS, TYPES, nested
-from .weir import verify
+from .weir import Weir, verify
 
 COLUMNS_MAX, ROUNDS_MAX, ROWS_MAX, KEYS_MAX = 8, 4, 60, 25
 
@@ -24,6 +27,8 @@ class Program:
         self.random = r = random.Random(seed)
         self.is_pk = r.random() < 0.6
         self.makers, fields = {}, []
+        kind = r.choice([None, None, None, "first_row", "versioned", "aggregation", "aggregation"]) if self.is_pk else None
+        all_null = kind == "aggregation" or r.random() < 0.4  # only then some columns can be written apart
         key_count = r.choice([1, 1, 1, 2, 3]) if self.is_pk else 0
         for n in range(key_count + r.randrange(1, COLUMNS_MAX)):
             is_key = n < key_count
@@ -34,9 +39,13 @@ class Program:
             else:
                 name, arrow, make = nested(r)
             column = f"c{n}_{name}"[:40]
-            nullable = not is_key and r.random() < 0.8
+            nullable = not is_key and (all_null or r.random() < 0.8)
             fields.append(pa.field(column, arrow, nullable=nullable))
             self.makers[column] = self._with_nulls(make) if nullable else make
+        if kind == "versioned":
+            name = r.choice(["int", "bigint", "timestamp3", "timestamp6", "ltz3"])
+            fields.append(pa.field("version", TYPES[name][0]))
+            self.makers["version"] = self._with_nulls(self._with_edges(*TYPES[name][1:]))
         self.pk = [f.name for f in fields[:key_count]]
         r.shuffle(fields)
         self.schema = pa.schema(fields)
@@ -45,7 +54,25 @@ class Program:
         self.bucket_keys = r.sample(candidates, r.randrange(1, len(candidates) + 1)) if candidates and r.random() < 0.4 else None
         self.properties = {"table.log.arrow.compression.type": r.choice(["NONE", "LZ4_FRAME", "ZSTD"])}
         self.lake = r.random() < 0.85
+        self.engine = self._engine(kind)
+        rest = [c for c in self.schema.names if c not in self.pk]
+        self.apart = all_null and kind in (None, "aggregation") and [self.pk + r.sample(rest, r.randrange(len(rest) + 1)) for _ in range(3)]
         self.rounds = [self._round() for _ in range(r.randrange(1, ROUNDS_MAX + 1))]
+
+    def _engine(self, kind):
+        r = self.random
+        deletes = "allow" if kind is None or kind == "aggregation" and r.random() < 0.5 else "ignore"
+        wal = self.is_pk and kind != "aggregation" and r.random() < 0.25
+        of_column = {f.name: r.choice(functions(f.type)) for f in self.schema if f.name not in self.pk} if kind == "aggregation" else None
+        if kind:
+            self.properties["table.merge-engine"] = kind
+        if kind == "versioned":
+            self.properties["table.merge-engine.versioned.ver-column"] = "version"
+        if kind == "aggregation" and deletes == "allow":
+            self.properties["table.delete.behavior"] = "allow"
+        if wal:
+            self.properties["table.changelog.image"] = "WAL"
+        return Engine(self.schema, self.pk, kind, deletes, wal, "version", of_column)
 
     @staticmethod
     def _with_edges(edges, make):
@@ -62,25 +89,27 @@ class Program:
         return {c: self.makers[c](self.random) for c in self.pk}
 
     def _round(self):
-        """A list of (operation, rows): append, arrow, upsert, delete, flush."""
+        """A list of (operation, rows, columns): append, arrow, upsert, delete, flush. columns: those that are written, None
+        for all of them."""
         r, operations = self.random, []
         if not self.is_pk:
             for _ in range(r.randrange(1, 4)):
-                operations.append((r.choice(["append", "arrow"]), [self._row() for _ in range(r.randrange(1, ROWS_MAX))]))
+                operations.append((r.choice(["append", "arrow"]), [self._row() for _ in range(r.randrange(1, ROWS_MAX))], None))
             return operations
         if not hasattr(self, "keys"):
             self.keys = list({json.dumps(canon.row(k, self.schema)): k for k in (self._key() for _ in range(KEYS_MAX))}.values())
         for _ in range(r.randrange(1, 5)):
+            columns = r.choice(self.apart) if self.apart and r.random() < 0.5 else None
             if r.random() < 0.3:
-                operations.append(("delete", r.sample(self.keys, r.randrange(1, min(6, len(self.keys)) + 1))))
+                operations.append(("delete", r.sample(self.keys, r.randrange(1, min(6, len(self.keys)) + 1)), columns))
             else:
-                operations.append(("upsert", [{**self._row(), **r.choice(self.keys)} for _ in range(r.randrange(1, ROWS_MAX // 2))]))
+                operations.append(("upsert", [{**self._row(), **r.choice(self.keys)} for _ in range(r.randrange(1, ROWS_MAX // 2))], columns))
             if r.random() < 0.4:
-                operations.append(("flush", []))
+                operations.append(("flush", [], None))
         return operations
 
     def __str__(self):
-        kind = f"pk {self.pk}" if self.is_pk else "log"
+        kind = f"pk {self.pk}, {self.engine.kind}{' WAL' * self.engine.wal}" if self.is_pk else "log"
         return f"program {self.seed}: {kind}, {self.buckets} buckets by {self.bucket_keys}, {len(self.rounds)} rounds, {self.schema.names}"
 
 
@@ -88,49 +117,62 @@ class Model:
     def __init__(self, program, table):
         self.program, self.table = program, table
         self.log = []  # rows of a log table
-        self.state, self.history = {}, {}  # key -> row; key -> [(kind, row)]
+        self.state, self.history = {}, {}  # key -> row as it was written, None where it went; key -> [(kind, canonical row)]
 
     def key(self, row):
         return json.dumps([row[c] for c in self.program.pk])
 
-    def write(self, operation, rows):
-        for row in self.table.rows(rows):
-            if operation in ("append", "arrow"):
-                self.log.append(row)
-                continue
+    def write(self, operation, rows, columns=None):
+        canonical, engine = self.table.rows(rows), self.program.engine
+        if operation in ("append", "arrow"):
+            self.log += canonical
+            return
+        for raw, row in zip(rows, canonical):
             key = self.key(row)
-            old, history = self.state.get(key), self.history.setdefault(key, [])
-            if operation == "delete":
-                if old is not None:
-                    history.append(("-D", self.state.pop(key)))
-            else:
-                history += [("+I", row)] if old is None else [("-U", old), ("+U", row)]
-                self.state[key] = row
+            old = self.state.get(key)
+            changes, new = engine.delete(old, columns) if operation == "delete" else engine.write(old, raw, columns)
+            self.history.setdefault(key, []).extend((kind, self.table.rows([r])[0]) for kind, r in changes)
+            self.state[key] = new
 
     def rows(self):
-        return list(self.state.values()) if self.program.is_pk else self.log
+        return self.table.rows([r for r in self.state.values() if r is not None]) if self.program.is_pk else self.log
 
     def change_count(self):
         return sum(map(len, self.history.values())) if self.program.is_pk else len(self.log)
 
 
+def _writer(table, writers, columns):
+    """One for all columns, one for each choice of some; what they write is ordered by flushes alone."""
+    if columns is None:
+        return table.upserter
+    key = tuple(columns)
+    if key not in writers:
+        writers[key] = table.handle.new_upsert().partial_update_by_name(columns).create_writer()
+    return writers[key]
+
+
 async def _write(program, table, model, operations):
-    for operation, rows in operations:
+    writers, last = {}, None
+    for operation, rows, columns in operations:
         if operation == "append":
             for row in rows:
                 table.appender.append(row)
         elif operation == "arrow":
             table.appender.write_arrow_batch(pa.RecordBatch.from_pylist(rows, schema=program.schema))
-        elif operation == "upsert":
+        elif operation in ("upsert", "delete"):
+            writer = _writer(table, writers, columns)
+            if last not in (None, writer):
+                await last.flush()
+            last = writer
             for row in rows:
-                table.upserter.upsert(row)
-        elif operation == "delete":
-            for key in rows:
-                table.upserter.delete(key)
-        else:
-            await table.upserter.flush()
-        model.write(operation, rows)
-    await (table.upserter if program.is_pk else table.appender).flush()
+                if operation == "upsert":
+                    writer.upsert(row if columns is None else {c: row[c] for c in columns})
+                else:
+                    writer.delete(row)
+        elif last:
+            await last.flush()
+        model.write(operation, rows, columns)
+    await (last or table.upserter if program.is_pk else table.appender).flush()
 
 
 def _check_order(changes):
@@ -170,6 +212,7 @@ async def _check_pk(program, table, model):
     asked = program.random.sample(program.keys, min(12, len(program.keys)))
     for key, found in zip(asked, await table.lookup(asked)):
         want = model.state.get(model.key(canon.row(key, program.schema)))
+        want = want and canon.row(want, program.schema)
         assert (found and cut(found)) == (want and cut(want)), f"look-up of {key}: {found}, expected {want}"
 
 
@@ -179,12 +222,23 @@ async def _check_limit(program, table, model):
     assert why is None, f"limit scan: {why}"
 
 
+async def _create(client, program):
+    if program.engine.kind != "aggregation":
+        return await client.create(program.schema, program.pk or None, program.buckets, name="program", bucket_keys=program.bucket_keys,
+                                   lake=program.lake, properties=program.properties)
+    lake = {"table.datalake.enabled": "true", "table.datalake.freshness": "1s"} if program.lake else {}
+    path = client.path("program")
+    sql = create_table(path.table_name, program.schema, program.pk, {**program.properties, **lake}, program.engine.of_column, program.buckets,
+                       program.bucket_keys)
+    await asyncio.to_thread(Weir(client.server.bootstrap).run, "sql", sql)
+    return await client.open(path, program.schema)
+
+
 async def run(client, seed):
     """Runs one program; AssertionError says where reader and model part. Its table stays: pyfluss asks for the metadata of
     all tables it knows at once, and one that was dropped fails that call."""
     program = Program(seed)
-    table = await client.create(program.schema, program.pk or None, program.buckets, name="program", bucket_keys=program.bucket_keys,
-                                lake=program.lake, properties=program.properties)
+    table = await _create(client, program)
     model = Model(program, table)
     for n, operations in enumerate(program.rounds):
         await _write(program, table, model, operations)
