@@ -30,6 +30,11 @@ void log_writers_deinit(struct log_writers *writers)
     map_deinit(&writers->by_id);
 }
 
+static int32_t after(int32_t sequence)
+{
+    return sequence == INT32_MAX ? 0 : sequence + 1;
+}
+
 enum err_code log_writers_check(const struct log_writers *writers, int64_t writer_id, int32_t sequence,
                                 int32_t last_sequence, const struct log_writer_batch **duplicate, struct err *err)
 {
@@ -43,7 +48,7 @@ enum err_code log_writers_check(const struct log_writers *writers, int64_t write
     }
     if (last_sequence < 0 && writer)
         last_sequence = writer->batches[writer->count - 1].sequence;
-    int32_t wanted = last_sequence < 0 || last_sequence == INT32_MAX ? 0 : last_sequence + 1;
+    int32_t wanted = last_sequence < 0 ? 0 : after(last_sequence);
     if (sequence != wanted)
         return err_set(err, ERR_OUT_OF_ORDER_SEQUENCE_EXCEPTION, "writer %lld sent batch %d, expected %d",
                        (long long)writer_id, sequence, wanted);
@@ -64,6 +69,10 @@ void log_writers_note(struct log_writers *writers, int64_t writer_id, struct log
         writers->count++;
     }
     link_newest(writers, writer);
+    /* In a log that is read again: it was forgotten here, and began anew. What it sent before is no duplicate any more.
+     */
+    if (writer->count && batch.sequence != after(writer->batches[writer->count - 1].sequence))
+        writer->count = 0;
     if (writer->count == LOG_WRITER_BATCHES_MAX)
         memmove(writer->batches, writer->batches + 1, --writer->count * sizeof batch);
     writer->batches[writer->count++] = batch;

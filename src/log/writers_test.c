@@ -50,6 +50,22 @@ static void a_writer_begins_with_zero_and_wraps(void **state)
     bed_deinit(&bed);
 }
 
+/* As a start reads it: the writer was forgotten in between, and its first numbers count no more. */
+static void a_writer_that_began_anew_has_no_duplicates_before_that(void **state)
+{
+    (void)state;
+    struct log_writers writers = {0};
+    const struct log_writer_batch *duplicate;
+    static const int32_t sequences[] = {0, 1, 2, 0, 1};
+    for (int i = 0; i < 5; i++)
+        log_writers_note(&writers, 5, (struct log_writer_batch){sequences[i], 0, i, 0});
+    MUST(log_writers_check(&writers, 5, 1, -1, &duplicate, &err));
+    assert_int_equal(duplicate->base_offset, 4);
+    MUST(log_writers_check(&writers, 5, 2, -1, &duplicate, &err));
+    assert_null(duplicate);
+    log_writers_deinit(&writers);
+}
+
 static void one_append_may_hold_several_batches_of_a_writer(void **state)
 {
     (void)state;
@@ -151,6 +167,6 @@ static void every_damage_to_a_checkpoint_is_noticed(void **state)
 }
 
 TESTS("log.writers", TEST(a_repeated_batch_is_answered_with_its_first_offsets),
-      TEST(a_writer_begins_with_zero_and_wraps), TEST(one_append_may_hold_several_batches_of_a_writer),
-      TEST(quiet_writers_are_forgotten), TEST(writers_are_bounded_and_the_quietest_goes),
-      TEST(every_damage_to_a_checkpoint_is_noticed))
+      TEST(a_writer_begins_with_zero_and_wraps), TEST(a_writer_that_began_anew_has_no_duplicates_before_that),
+      TEST(one_append_may_hold_several_batches_of_a_writer), TEST(quiet_writers_are_forgotten),
+      TEST(writers_are_bounded_and_the_quietest_goes), TEST(every_damage_to_a_checkpoint_is_noticed))

@@ -1,4 +1,6 @@
 """Idempotent writers, by the bytes: a batch that comes twice stands in the log once, whatever was lost on the way."""
+import time
+
 import pyarrow as pa
 import pytest
 
@@ -83,3 +85,24 @@ async def test_a_batch_is_known_again_after_a_crash(server, connect):
         assert append(w, t, me, 3)["base_offset"] == 3 * BATCH_ROWS
         assert writer(w, t) > me
     assert (await (await connect(server)).open(t.path, TABLE)).buckets == 1
+
+
+@pytest.mark.own
+async def test_a_replay_never_judges_what_is_in_the_log(server, connect):
+    """A writer that was forgotten begins again at 0, so the log holds its numbers out of order. A start takes them as they
+    are, twice, and knows the newest."""
+    server.options["server.writer-id.expiration-time"] = "1 s"
+    server.start()
+    t = await (await connect(server)).create(TABLE)
+    with Wire(server.bootstrap) as w:
+        me = writer(w, t)
+        assert [append(w, t, me, s).get("base_offset") for s in range(3)] == [0, 5, 10]
+        time.sleep(1.1)
+        assert append(w, t, me, 3)["error_code"] == OUT_OF_ORDER_SEQUENCE
+        assert [append(w, t, me, s).get("base_offset") for s in range(2)] == [15, 20]
+    for _ in range(2):
+        server.restart()
+        with Wire(server.bootstrap) as w:
+            assert append(w, t, me, 1).get("base_offset") == 20
+    with Wire(server.bootstrap) as w:
+        assert append(w, t, me, 2).get("base_offset") == 25
