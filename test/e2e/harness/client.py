@@ -24,10 +24,12 @@ class Change:
     time: int
 
 
-async def connect(server, **options):
-    """A Client of the server; options are pyfluss's, with _ for . and -."""
-    config = {"bootstrap.servers": server.bootstrap, "writer.batch-timeout-ms": "5", **options}
-    conn = await fluss.FlussConnection.create(fluss.Config(config))
+async def connect(server, attributes=None, **options):
+    """A Client of the server; options are pyfluss's, by their names; attributes of its Config go beyond what those reach."""
+    config = fluss.Config({"bootstrap.servers": server.bootstrap, "writer.batch-timeout-ms": "5", **options})
+    for name, value in (attributes or {}).items():
+        setattr(config, name, value)
+    conn = await fluss.FlussConnection.create(config)
     return Client(server, conn)
 
 
