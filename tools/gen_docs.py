@@ -5,6 +5,7 @@
     docs/manual/errors.md    from proto/errors.def
     docs/manual/metrics.md   from src/metric/metric.def
     docs/manual/table-options.md  from src/meta/table/table_options.def
+    docs/manual/apis.md      from src/api/served.def, src/api/refused.def and proto/apis.def
     docs/manual/commands.md  from src/cmd/verbs.def and src/cmd/args.c
 
 Without an argument writes them; --check tells which are not fresh; --unused tells the served options and the metrics
@@ -133,6 +134,35 @@ def errors():
             f"{table(['code', 'number', 'name', 'again'], protocol)}")
 
 
+RIGHT_ON = {"CLUSTER": "the cluster", "DATABASE": "the database", "TABLES_DATABASE": "the table's database", "TABLE": "the table",
+            "TABLE_ID": "the table", "OWN": "each part"}
+
+
+def apis():
+    served = {name: row for _, (name, *row) in rows("src/api/served.def")}
+    refused = {name: why for _, (name, why) in rows("src/api/refused.def")}
+    lines, others = [], []
+    for _, (name, key, _, most, _, _, _, note) in sorted(rows("proto/apis.def"), key=lambda r: int(r[1][1])):
+        if (name in served) == (name in refused):
+            sys.exit(f"{name} stands in served.def and refused.def, or in neither")
+        if name in refused:
+            others.append([code(name), key, cell(refused[name])])
+            continue
+        least, greatest, _, _, operation, on = served[name]
+        versions = least if least == greatest else f"{least} to {greatest}"
+        right = "none" if on == "ANYBODY" else f"{code(operation)} on {RIGHT_ON[on]}"
+        lines.append([code(name), key, versions, f"up to {most}" if most != greatest else "", "none" if "none" in note else "", right])
+    return (f"{made_from('src/api/served.def, src/api/refused.def and proto/apis.def')}# Requests of the protocol\n\n"
+            "Every request that the clients of Apache Fluss 0.9.1 and 1.0.0 know. API_VERSIONS lists exactly those that are served; the text of an error\n"
+            "says what of a request is not served yet.\n\n"
+            "## Served\n\n\"1.0.0\" says where the clients of 1.0.0 know later versions; they use the one that is served. \"0.9.1\" says where its clients\n"
+            "do not know the request. The right is what a user needs with `authorizer.enabled` (security.md); \"each part\" is asked for each table,\n"
+            "bucket, database or entry that the request is about.\n\n"
+            f"{table(['request', 'number', 'versions', '1.0.0', '0.9.1', 'right'], lines)}\n"
+            "## Refused\n\nThese are answered with the error 2, `UNSUPPORTED_VERSION`, and the reason.\n\n"
+            f"{table(['request', 'number', 'why'], others)}")
+
+
 def metrics():
     kinds = {"COUNTER": "counter", "GAUGE": "gauge", "RATE": "gauge, a second", "HISTOGRAM": "summary", "TIMES": "summary"}
     lines = [[code(name), kinds[kind], cell(labels.replace(",", ", ")), cell(text)]
@@ -175,7 +205,7 @@ def commands():
     return page
 
 
-PAGES = {"commands.md": commands, "options.md": options, "table-options.md": table_options, "errors.md": errors, "metrics.md": metrics}
+PAGES = {"apis.md": apis, "commands.md": commands, "options.md": options, "table-options.md": table_options, "errors.md": errors, "metrics.md": metrics}
 
 
 def check():

@@ -284,6 +284,11 @@ void api_partition_missing(struct api *api, const struct err *err);
 /* The values of a request, by key. In the call's arena, texts borrowed. */
 struct properties api_partition_spec(struct api_call *call, const struct wire_pb_partition_spec *spec);
 
+/* Those that name other servers than this one. errors: SERVER_NOT_EXIST_EXCEPTION. */
+MUST_CHECK enum err_code api_servers_check(const struct api_call *call, const int32_t *ids, size_t count,
+                                           struct err *err);
+MUST_CHECK enum err_code api_racks_refuse(struct err *err);
+
 #define SERVED(name, min, max, fn, where, operation, on) api_fn fn;
 #include "api/served.def"
 #undef SERVED

@@ -19,6 +19,36 @@ const struct api_served api_served[] = {
 #undef SERVED
     {0, 0, 0, API_LOOP, NULL, {ACL_NONE, API_ON_ANYBODY, 0}}};
 
+/* Each request of the protocol is served or refused, once: one that is neither, or both, does not compile. */
+enum covered {
+#define SERVED(name, min, max, fn, where, operation, on) COVERED_##name,
+#include "api/served.def"
+#undef SERVED
+#define REFUSED(name, why) COVERED_##name,
+#include "api/refused.def"
+#undef REFUSED
+    COVERED_COUNT
+};
+enum {
+    ALL_COVERED = 0
+#define API(name, key, version_min, version_max, request, response, role, note) +0 * COVERED_##name
+#include "apis.def"
+#undef API
+};
+
+static const char *refused_why(int16_t key)
+{
+    switch (key) {
+#define REFUSED(name, why) \
+    case WIRE_##name:      \
+        return why;
+#include "api/refused.def"
+#undef REFUSED
+    default:
+        return "no request of the protocol has this number";
+    }
+}
+
 static const struct api_served *served_find(int16_t key)
 {
     for (const struct api_served *served = api_served; served->fn; served++)
@@ -182,8 +212,8 @@ static enum err_code request_check(const struct wire_request_header *header, con
                                    struct err *err)
 {
     if (!served)
-        return err_set(err, ERR_UNSUPPORTED_VERSION, "weir does not serve the request %s (%d)",
-                       wire_api_name(header->key), header->key);
+        return err_set(err, ERR_UNSUPPORTED_VERSION, "weir does not serve the request %s (%d): %s",
+                       wire_api_name(header->key), header->key, refused_why(header->key));
     if (header->version < served->version_min || header->version > served->version_max)
         return err_set(err, ERR_UNSUPPORTED_VERSION, "weir serves %s in versions %d to %d, not %d",
                        wire_api_name(header->key), served->version_min, served->version_max, header->version);

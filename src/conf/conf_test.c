@@ -149,6 +149,26 @@ static void an_unknown_name_is_refused_with_the_nearest(void **state)
     conf_destroy(conf);
 }
 
+/* Each option that Apache Fluss knows is served, taken with a warning, or refused with a reason; none is unknown. */
+static void every_option_of_fluss_is_known(void **state)
+{
+    (void)state;
+    char name[CONF_NAME_MAX];
+    int count = 0;
+    FILE *list = fopen(WEIR_SOURCE_DIR "/test/golden/server_options.txt", "r");
+    assert_non_null(list);
+    while (fscanf(list, "%199s", name) == 1) {
+        struct conf *conf = conf_create();
+        enum err_code code = conf_set(conf, CONF_FROM_FILE, slice_str(name), SLICE("1"), "here", &err);
+        if (code != OK && strstr(err.text, "unknown option"))
+            fail_msg("%s: %s", name, err.text);
+        count++;
+        conf_destroy(conf);
+    }
+    fclose(list);
+    assert_true(count > 200);
+}
+
 static void what_is_not_there_yet_is_refused_unless_it_asks_for_nothing(void **state)
 {
     (void)state;
@@ -261,7 +281,7 @@ static void limits_are_kept(void **state)
 
 TESTS("conf", TEST(defaults_are_those_of_the_table), TEST(values_of_each_type_are_taken_or_refused),
       TEST(sizes_and_durations_have_the_units_of_fluss), TEST(the_stronger_source_wins_whatever_the_order),
-      TEST(an_unknown_name_is_refused_with_the_nearest),
+      TEST(an_unknown_name_is_refused_with_the_nearest), TEST(every_option_of_fluss_is_known),
       TEST(what_is_not_there_yet_is_refused_unless_it_asks_for_nothing),
       TEST(an_option_without_meaning_gives_one_warning), TEST(keys_of_a_map_are_walked_in_order),
       TEST(every_option_can_be_shown_with_its_source), TEST(limits_are_kept))

@@ -182,11 +182,19 @@ REQUESTS = {
     "ACQUIRE_KV_SNAPSHOT_LEASE": (PK, lambda g: {"lease_id": "l", "lease_duration_ms": 1000, "snapshots_to_lease": [{"table_id": g.ids["pk"]}]}),
     "RELEASE_KV_SNAPSHOT_LEASE": (PK, lambda g: {"lease_id": "l", "buckets_to_release": [{"table_id": g.ids["pk"], "bucket_id": 0}]}),
     "GET_CLUSTER_HEALTH": (WHOLE, lambda g: {}),
+    "ADD_SERVER_TAG": (WHOLE, lambda g: {"server_ids": [0], "server_tag": 0}),
+    "ADD_SERVER_TAG_BY_RACK": (WHOLE, lambda g: {"racks": ["r"], "server_tag": 0}),
+    "REMOVE_SERVER_TAG": (WHOLE, lambda g: {"server_ids": [0], "server_tag": 0}),
+    "REMOVE_SERVER_TAG_BY_RACK": (WHOLE, lambda g: {"racks": ["r"], "server_tag": 0}),
+    "REBALANCE": (WHOLE, lambda g: {}),
+    "LIST_REBALANCE_PROGRESS": (WHOLE, lambda g: {}),
+    "CANCEL_REBALANCE": (WHOLE, lambda g: {}),
     "LIST_REMOTE_LOG_MANIFESTS": (LOG, lambda g: {"table_id": g.ids["log"]}),
     "LIST_KV_SNAPSHOTS": (PK, lambda g: {"table_id": g.ids["pk"]}),
 }
 # What may come instead of an answer when the right is there: the request is as empty as can be.
-ELSE = {"DROP_DATABASE": 5, "GET_KV_SNAPSHOT_METADATA": 41, "GET_LAKE_SNAPSHOT": 53}
+ELSE = {"DROP_DATABASE": 5, "GET_KV_SNAPSHOT_METADATA": 41, "GET_LAKE_SNAPSHOT": 53, "ADD_SERVER_TAG": -1,
+        "ADD_SERVER_TAG_BY_RACK": 58, "REMOVE_SERVER_TAG": 60, "REMOVE_SERVER_TAG_BY_RACK": 58, "REBALANCE": 61, "CANCEL_REBALANCE": 62}
 FREE = {"API_VERSIONS", "AUTHENTICATE", "GET_FILESYSTEM_SECURITY_TOKEN", "DROP_KV_SNAPSHOT_LEASE"}
 
 
