@@ -33,6 +33,12 @@ struct pass {
     bool at_once; /* an error, or something that does not get better by waiting */
 };
 
+/* What is asked of all buckets of a table. */
+struct table_wanted {
+    const struct fetch_projection *projection; /* NULL: all columns */
+    struct fetch_filter *filter;               /* NULL: all batches */
+};
+
 static void bucket_error(struct pass *pass, struct wire_pb_fetch_log_resp_for_bucket *answer, enum err_code code,
                          const struct err *err)
 {
@@ -43,30 +49,34 @@ static void bucket_error(struct pass *pass, struct wire_pb_fetch_log_resp_for_bu
 }
 
 static enum err_code bucket_read(struct pass *pass, struct bucket *bucket,
-                                 const struct wire_pb_fetch_log_req_for_bucket *req,
-                                 const struct fetch_projection *projection,
+                                 const struct wire_pb_fetch_log_req_for_bucket *req, const struct table_wanted *table,
                                  struct wire_pb_fetch_log_resp_for_bucket *answer, struct err *err)
 {
     struct fetch_part part;
     const struct fetch_wanted wanted = {.offset = req->fetch_offset,
                                         .bytes_max = MIN((size_t)MAX(req->max_fetch_bytes, 0), pass->bytes_left),
                                         .force_one = pass->bytes == 0,
-                                        .projection = projection};
+                                        .projection = table->projection,
+                                        .filter = table->filter};
     TRY(fetch_part_read(pass->call, bucket, &wanted, &part, err));
     WIRE_SET(answer, high_watermark, part.high_watermark);
     WIRE_SET(answer, log_start_offset, part.start_offset);
     /* Present also when empty: the Java scanner reads it without asking. */
     WIRE_SET(answer, records, part.records);
+    if (part.skipped) { /* the client goes on from here at once */
+        WIRE_SET(answer, filtered_end_offset, part.next_offset);
+        pass->at_once = true;
+    }
     metric_add(bucket_metrics(bucket)->bytes_out, (int64_t)part.bytes);
     pass->bytes += part.bytes;
     pass->bytes_left -= MIN(part.bytes, pass->bytes_left);
     fetch_state_note(pass->call->conn, bucket_table_id(bucket), bucket_partition_id(bucket), req->bucket_id,
-                     part.bytes > 0 && part.next_offset < part.high_watermark, pass->now_ns);
+                     (part.bytes > 0 || part.skipped) && part.next_offset < part.high_watermark, pass->now_ns);
     return OK;
 }
 
 static void bucket_answer(struct pass *pass, int64_t table_id, const struct wire_pb_fetch_log_req_for_bucket *req,
-                          const struct fetch_projection *projection, struct wire_pb_fetch_log_resp_for_bucket *answer)
+                          const struct table_wanted *table, struct wire_pb_fetch_log_resp_for_bucket *answer)
 {
     struct bucket *bucket;
     struct err err = {0};
@@ -74,7 +84,7 @@ static void bucket_answer(struct pass *pass, int64_t table_id, const struct wire
         .partition_id = req->partition_id, .has_partition_id = req->has_partition_id, .bucket_id = req->bucket_id};
     enum err_code code = api_bucket_to_read(pass->call, table_id, API_PARTITION(req), req->bucket_id, &bucket, &err);
     if (code == OK) {
-        code = bucket_read(pass, bucket, req, projection, answer, &err);
+        code = bucket_read(pass, bucket, req, table, answer, &err);
         bucket_unref(bucket);
     }
     if (code != OK)
@@ -85,9 +95,11 @@ static void table_answer(struct pass *pass, const struct wire_pb_fetch_log_req_f
                          struct wire_pb_fetch_log_resp_for_table *answer)
 {
     struct fetch_projection projection;
+    struct table_wanted wanted = {.projection = req->projection_pushdown_enabled ? &projection : NULL,
+                                  .filter = fetch_filter_read(pass->call, req)};
     struct err err = {0};
     enum err_code code = OK;
-    if (req->projection_pushdown_enabled)
+    if (wanted.projection)
         code = fetch_projection_read(pass->call, req, &projection, &err);
     answer->table_id = req->table_id;
     answer->buckets_resp =
@@ -96,8 +108,7 @@ static void table_answer(struct pass *pass, const struct wire_pb_fetch_log_req_f
     for (size_t i = 0; i < req->buckets_req_count; i++) {
         struct wire_pb_fetch_log_resp_for_bucket *bucket = &answer->buckets_resp[i];
         if (code == OK) {
-            bucket_answer(pass, req->table_id, &req->buckets_req[i],
-                          req->projection_pushdown_enabled ? &projection : NULL, bucket);
+            bucket_answer(pass, req->table_id, &req->buckets_req[i], &wanted, bucket);
             continue;
         }
         *bucket = (struct wire_pb_fetch_log_resp_for_bucket){.partition_id = req->buckets_req[i].partition_id,
@@ -105,8 +116,9 @@ static void table_answer(struct pass *pass, const struct wire_pb_fetch_log_req_f
                                                              .bucket_id = req->buckets_req[i].bucket_id};
         bucket_error(pass, bucket, code, &err);
     }
-    if (req->projection_pushdown_enabled)
+    if (wanted.projection)
         fetch_projection_drop(&projection);
+    fetch_filter_drop(wanted.filter);
 }
 
 static void answer_fill(struct pass *pass)

@@ -25,18 +25,33 @@ MUST_CHECK enum err_code fetch_projection_read(struct api_call *call, const stru
                                                struct fetch_projection *projection, struct err *err);
 void fetch_projection_drop(struct fetch_projection *projection);
 
+/* Which batches a fetch wants of a table. Lives in the call's arena; the table is counted. */
+struct fetch_filter {
+    const struct table_info *table;
+    struct predicate predicate;
+    struct arena scratch;
+};
+
+/* NULL: all of them. */
+struct fetch_filter *fetch_filter_read(struct api_call *call, const struct wire_pb_fetch_log_req_for_table *req);
+/* batch was read with its statistics. */
+bool fetch_filter_keeps(struct fetch_filter *filter, const struct log_batch *batch);
+void fetch_filter_drop(struct fetch_filter *filter); /* NULL is fine */
+
 /* What a fetch wants of one bucket. */
 struct fetch_wanted {
     int64_t offset; /* -2: earliest */
     size_t bytes_max;
     bool force_one;                            /* the first batch however large it is */
     const struct fetch_projection *projection; /* NULL: all columns */
+    struct fetch_filter *filter;               /* NULL: all batches */
 };
 
 struct fetch_part {
     struct wire_bytes records;
     size_t bytes;        /* of them */
-    int64_t next_offset; /* behind them */
+    int64_t next_offset; /* behind what was read */
+    bool skipped;        /* and behind the last record there are batches that the filter left away */
     int64_t high_watermark;
     int64_t start_offset;
 };

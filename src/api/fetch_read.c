@@ -6,6 +6,8 @@
 #define READ_BYTES_MAX (16u << 10)
 /* Of one bucket's log in one answer, so in as many segments at most: each may be held open until the answer is sent. */
 #define FETCH_RANGES_MAX 64
+/* A filter that keeps nothing must not hold up the loop: then the answer says how far it came. */
+#define SKIPPED_BATCHES_MAX 4096
 /* First bytes of a batch that are read in the hope that header and metadata are in them. */
 #define HEAD_BYTES_GUESS 4096
 
@@ -29,6 +31,9 @@ struct gather {
     struct held_view *held;
     VEC(struct wire_piece) pieces;
     size_t bytes;
+    int64_t read_end;     /* behind the last batch that was looked at */
+    int64_t kept_end;     /* behind the last one in it */
+    size_t skipped_count; /* batches that the filter left away */
 };
 
 /* Room in the answer; it outlives the call, so it is not the arena's. */
@@ -40,13 +45,18 @@ static enum err_code gather_room(struct gather *g, size_t len, uint8_t **room, s
     return OK;
 }
 
-/* Drops what came behind the first pieces. */
-static void gather_back(struct gather *g, size_t piece_count, size_t bytes)
+/* Drops what came since it was as in `to`. */
+static void gather_back(struct gather *g, const struct gather *to)
 {
-    struct wire_bytes dropped = {.pieces = g->pieces.ptr + piece_count, .piece_count = g->pieces.len - piece_count};
+    size_t count = to->pieces.len;
+    struct wire_bytes dropped = {.piece_count = g->pieces.len - count};
+    dropped.pieces = dropped.piece_count ? g->pieces.ptr + count : NULL;
     wire_bytes_release(&dropped);
-    g->pieces.len = piece_count;
-    g->bytes = bytes;
+    g->pieces.len = count;
+    g->bytes = to->bytes;
+    g->read_end = to->read_end;
+    g->kept_end = to->kept_end;
+    g->skipped_count = to->skipped_count;
 }
 
 static enum err_code gather_memory(struct gather *g, struct slice bytes, struct err *err)
@@ -107,15 +117,11 @@ static const struct fetch_types *types_of(const struct fetch_projection *project
 }
 
 static enum err_code batch_project(struct gather *g, const struct fetch_projection *projection, uint64_t offset,
-                                   uint64_t left, size_t *size, struct err *err)
+                                   struct slice head, const struct log_batch *batch, struct err *err)
 {
-    struct slice head;
-    struct log_batch batch;
-    TRY(head_read(g, offset, left, &head, err));
-    TRY(log_batch_read(head, &batch, err));
-    const struct fetch_types *types = types_of(projection, batch.schema_id);
+    const struct fetch_types *types = types_of(projection, batch->schema_id);
     if (!types)
-        return err_set(err, ERR_SCHEMA_NOT_EXIST, "the table has no schema %d", batch.schema_id);
+        return err_set(err, ERR_SCHEMA_NOT_EXIST, "the table has no schema %d", batch->schema_id);
     struct buf out = {0};
     arrow_ranges ranges = {0};
     enum err_code code =
@@ -126,29 +132,65 @@ static enum err_code batch_project(struct gather *g, const struct fetch_projecti
         code = gather_file(g, offset + ranges.ptr[i].offset, ranges.ptr[i].len, err);
     buf_deinit(&out);
     vec_deinit(&ranges);
-    *size = batch.size;
     return code;
 }
 
-static enum err_code gather_projected(struct gather *g, const struct fetch_projection *projection, struct err *err)
+/* Whole batches that lie side by side and go as one piece. */
+struct run {
+    uint64_t offset;
+    size_t len;
+};
+
+static enum err_code run_end(struct gather *g, struct run *run, struct err *err)
 {
-    const struct log_view *view = &g->held->view;
-    for (uint64_t at = 0; at < view->length;) {
-        size_t size = 0;
-        TRY(batch_project(g, projection, view->position + at, view->length - at, &size, err));
-        at += size;
-    }
+    if (run->len)
+        TRY(gather_file(g, run->offset, run->len, err));
+    run->len = 0;
     return OK;
 }
 
+static enum err_code batch_keep(struct gather *g, const struct fetch_wanted *wanted, struct run *run, uint64_t offset,
+                                struct slice head, const struct log_batch *batch, struct err *err)
+{
+    if (wanted->projection)
+        return batch_project(g, wanted->projection, offset, head, batch, err);
+    if (!run->len)
+        run->offset = offset;
+    run->len += batch->size;
+    return OK;
+}
+
+static enum err_code gather_batches(struct gather *g, const struct fetch_wanted *wanted, struct err *err)
+{
+    const struct log_view *view = &g->held->view;
+    struct run run = {0};
+    for (uint64_t at = 0; at < view->length && g->skipped_count < SKIPPED_BATCHES_MAX;) {
+        uint64_t offset = view->position + at;
+        struct slice head;
+        struct log_batch batch;
+        TRY(head_read(g, offset, view->length - at, &head, err));
+        TRY(log_batch_read(head, &batch, err));
+        at += batch.size;
+        g->read_end = log_batch_next_offset(&batch);
+        if (wanted->filter && !fetch_filter_keeps(wanted->filter, &batch)) {
+            g->skipped_count++;
+            TRY(run_end(g, &run, err));
+            continue;
+        }
+        g->kept_end = g->read_end;
+        TRY(batch_keep(g, wanted, &run, offset, head, &batch, err));
+    }
+    return run_end(g, &run, err);
+}
+
 /* The view is taken. */
-static enum err_code gather_view(struct gather *g, struct log_view *view, const struct fetch_projection *projection,
+static enum err_code gather_view(struct gather *g, struct log_view *view, const struct fetch_wanted *wanted,
                                  struct err *err)
 {
     g->held = mem_alloc(sizeof *g->held);
     *g->held = (struct held_view){.view = *view, .users = 1};
-    enum err_code code =
-        projection ? gather_projected(g, projection, err) : gather_file(g, view->position, view->length, err);
+    bool by_batch = wanted->projection || wanted->filter;
+    enum err_code code = by_batch ? gather_batches(g, wanted, err) : gather_file(g, view->position, view->length, err);
     view_release(g->held);
     return code;
 }
@@ -169,9 +211,12 @@ static enum err_code gather_next(struct gather *g, struct bucket *bucket, const 
         return OK;
     }
     bool in_part = !log_view_is_whole(&range.view);
-    TRY(gather_view(g, &range.view, wanted->projection, err));
-    *more =
-        part->next_offset < part->high_watermark && g->bytes < wanted->bytes_max && (wanted->projection || !in_part);
+    TRY(gather_view(g, &range.view, wanted, err));
+    bool smaller = wanted->projection || wanted->filter; /* so there may be room for more of this segment */
+    if (smaller)
+        part->next_offset = g->read_end;
+    *more = part->next_offset < part->high_watermark && g->bytes < wanted->bytes_max && (smaller || !in_part) &&
+            g->skipped_count < SKIPPED_BATCHES_MAX;
     return OK;
 }
 
@@ -194,15 +239,16 @@ enum err_code fetch_part_read(struct api_call *call, struct bucket *bucket, cons
     /* What fails further on is told to the fetch that begins there. */
     for (unsigned i = 1; code == OK && more && i < FETCH_RANGES_MAX; i++) {
         struct fetch_part before = *part;
-        size_t piece_count = g.pieces.len, bytes = g.bytes;
+        struct gather reached = g;
         if (gather_next(&g, bucket, wanted, part, &more, NULL) == OK)
             continue;
-        gather_back(&g, piece_count, bytes);
+        gather_back(&g, &reached);
         *part = before;
         more = false;
     }
     records_take(&g, &part->records);
     part->bytes = g.bytes;
+    part->skipped = g.skipped_count && part->next_offset > g.kept_end;
     if (code != OK)
         wire_bytes_release(&part->records);
     return code;

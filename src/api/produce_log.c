@@ -12,6 +12,10 @@ static enum err_code append(struct api_call *call, int64_t table_id,
 {
     struct bucket_append appended;
     struct bucket *bucket;
+    /* Of 1.0.0: a write to a partition that expired, to be kept for the lake. */
+    if (req->has_original_partition_name)
+        return err_set(err, ERR_PARTITION_NOT_EXISTS, "weir keeps no expired partitions: '%.*s' is gone",
+                       SLICE_ARGS(req->original_partition_name));
     TRY(api_bucket_to_write(call, table_id, API_PARTITION(req), req->bucket_id, &bucket, err));
     enum err_code code = bucket_append(bucket, req->records.bytes, &appended, err);
     if (code != OK) {
@@ -59,7 +63,10 @@ enum err_code produce_log(struct api_call *call, struct err *err)
         int64_t base_offset = -1;
         *answer = (struct wire_pb_produce_log_resp_for_bucket){.partition_id = part->partition_id,
                                                                .has_partition_id = part->has_partition_id,
-                                                               .bucket_id = part->bucket_id};
+                                                               .bucket_id = part->bucket_id,
+                                                               .original_partition_name = part->original_partition_name,
+                                                               .has_original_partition_name =
+                                                                   part->has_original_partition_name};
         enum err_code code = append(call, req->table_id, part, &parts[i], &base_offset, err);
         if (code != OK)
             API_BUCKET_ERROR(call, answer, code, err);

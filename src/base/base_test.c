@@ -121,6 +121,18 @@ static void utf8_is_checked_strictly(void **state)
         assert_int_equal(slice_is_utf8(slice_str(cases[i].text)), cases[i].valid);
 }
 
+static void lists_are_read_item_by_item(void **state)
+{
+    (void)state;
+    struct slice rest = SLICE(" a,b c ,,\td"), item;
+    const char *want[] = {"a", "b c", "", "d"};
+    for (size_t i = 0; i < ARRAY_LEN(want); i++) {
+        assert_true(slice_list_next(&rest, &item));
+        assert_slice_equal(item, slice_str(want[i]));
+    }
+    assert_false(slice_list_next(&rest, &item));
+}
+
 static void integers_are_parsed_whole_or_not_at_all(void **state)
 {
     (void)state;
@@ -159,7 +171,7 @@ static void vec_grows_and_removes_in_order(void **state)
     vec_deinit(&v);
 }
 
-TESTS("base", TEST(reader_stays_failed_after_the_end), TEST(varints_come_back),
+TESTS("base", TEST(lists_are_read_item_by_item), TEST(reader_stays_failed_after_the_end), TEST(varints_come_back),
       TEST(varints_beyond_their_width_are_refused), TEST(checksums_are_the_known_ones), TEST(siphash_is_the_known_one),
       TEST(map_holds_what_was_put_and_not_removed), TEST(arena_gives_aligned_memory_of_any_size),
       TEST(utf8_is_checked_strictly), TEST(integers_are_parsed_whole_or_not_at_all),

@@ -97,3 +97,23 @@ bool slice_is_utf8(struct slice s)
     }
     return true;
 }
+
+struct slice slice_trim(struct slice s)
+{
+    while (s.len && (s.ptr[0] == ' ' || s.ptr[0] == '\t'))
+        s = slice_of(s.ptr + 1, s.len - 1);
+    while (s.len && (s.ptr[s.len - 1] == ' ' || s.ptr[s.len - 1] == '\t'))
+        s.len--;
+    return s;
+}
+
+bool slice_list_next(struct slice *rest, struct slice *item)
+{
+    if (!rest->len)
+        return false;
+    const uint8_t *comma = memchr(rest->ptr, ',', rest->len);
+    size_t len = comma ? (size_t)(comma - rest->ptr) : rest->len, step = comma ? len + 1 : len;
+    *item = slice_trim(slice_of(rest->ptr, len));
+    *rest = slice_of(rest->ptr + step, rest->len - step);
+    return true;
+}

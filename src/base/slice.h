@@ -46,6 +46,10 @@ MUST_CHECK bool slice_to_i64(struct slice s, int64_t *out);
  * SLICE_DISTANCE_MAX bytes it is the greater length. */
 #define SLICE_DISTANCE_MAX 256
 size_t slice_distance(struct slice a, struct slice b);
+/* Without the spaces and tabs around it. */
+struct slice slice_trim(struct slice s);
+/* Takes the next item off a list with commas between, without the spaces around it; false when nothing is left. */
+bool slice_list_next(struct slice *rest, struct slice *item);
 /* Well-formed UTF-8, by RFC 3629: no surrogates, no overlong forms. */
 bool slice_is_utf8(struct slice s);
 /* Length of the well-formed UTF-8 sequence at the front; 0 where there is none. */

@@ -52,17 +52,13 @@ static void put_label_value(struct buf *out, struct slice value)
 /* database="d",table="t"; the family says the names. */
 static void put_labels(struct buf *out, const struct family *family, const struct slice *values, size_t value_count)
 {
-    struct slice names = slice_str(family->labels);
+    struct slice names = slice_str(family->labels), name;
     size_t count = 0;
-    while (names.len) {
-        const uint8_t *comma = memchr(names.ptr, ',', names.len);
-        size_t len = comma ? (size_t)(comma - names.ptr) : names.len;
+    while (slice_list_next(&names, &name)) {
         ASSERT(count < value_count);
-        buf_printf(out, "%s%.*s=\"", count ? "," : "", (int)len, (const char *)names.ptr);
+        buf_printf(out, "%s%.*s=\"", count ? "," : "", SLICE_ARGS(name));
         put_label_value(out, values[count++]);
         buf_put_u8(out, '"');
-        size_t step = MIN(len + 1, names.len);
-        names = slice_of(names.ptr + step, names.len - step);
     }
     ASSERT(count == value_count && count <= METRIC_LABELS_MAX);
 }

@@ -121,28 +121,17 @@ static enum err_code bucket_num(struct parser *p, struct making *m, size_t at, s
     return OK;
 }
 
-static struct slice trimmed(struct slice s)
-{
-    while (s.len && s.ptr[0] == ' ')
-        s = slice_of(s.ptr + 1, s.len - 1);
-    while (s.len && s.ptr[s.len - 1] == ' ')
-        s.len--;
-    return s;
-}
-
 static enum err_code bucket_key(struct parser *p, struct making *m, size_t at, struct slice value)
 {
     struct table_descriptor *table = m->table;
     table->has_distribution = true;
     table->bucket_keys = ARENA_NEW_ARRAY(p->arena, uint32_t, m->columns.len);
     table->bucket_key_count = 0;
-    while (value.len) {
-        const uint8_t *comma = memchr(value.ptr, ',', value.len);
-        size_t len = comma ? (size_t)(comma - value.ptr) : value.len;
+    struct slice name;
+    while (slice_list_next(&value, &name)) {
         uint32_t position = 0;
-        TRY(known_column(p, m, at, trimmed(slice_of(value.ptr, len)), &position));
+        TRY(known_column(p, m, at, name, &position));
         TRY(add_position(p, at, table->bucket_keys, &table->bucket_key_count, position));
-        value = slice_of(value.ptr + len + (comma ? 1 : 0), value.len - len - (comma ? 1 : 0));
     }
     return OK;
 }
@@ -202,7 +191,7 @@ static enum err_code table_option(struct parser *p, void *arg, size_t key_at, st
         return function_option(p, m, key_at, key, value);
     if (slice_is(key, "auto-increment.fields")) {
         uint32_t position;
-        m->auto_increment = trimmed(value);
+        m->auto_increment = slice_trim(value);
         return known_column(p, m, value_at, m->auto_increment, &position);
     }
     if (slice_is(key, "bucket.num"))

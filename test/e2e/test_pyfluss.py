@@ -21,19 +21,9 @@ LISTENERS = {
 SERVERS = {"default": {}, "segments_of_120_bytes": {"log.segment.file-size": "120b"}}
 
 AUTO_INCREMENT = "weir serves no auto-increment columns yet"
-STATISTICS = "weir serves no column statistics yet"
 WAITING = {
     "test_admin.test_create_table_with_auto_increment_column": AUTO_INCREMENT,
     "test_examples.test_example_runs[auto_increment_table]": AUTO_INCREMENT,
-    "test_examples.test_example_runs[log_table]": STATISTICS,
-    "test_log_table.test_filter_pushdown_prunes_non_matching_batches": STATISTICS,
-    "test_log_table.test_filter_with_overlapping_statistics_returns_whole_batch": STATISTICS,
-    "test_log_table.test_filter_pushdown_prunes_row_appended_batches": STATISTICS,
-    "test_log_table.test_filter_pushdown_prunes_across_column_types": STATISTICS,
-    "test_log_table.test_filter_rejects_invalid_predicates": STATISTICS,
-    "test_log_table.test_filter_timestamp_literals_are_wall_clock": STATISTICS,
-    "test_log_table.test_filter_set_and_string_predicates": STATISTICS,
-    "test_log_table.test_filter_float_literals": STATISTICS,
 }
 
 

@@ -122,6 +122,43 @@ struct log_batch_statistics {
 MUST_CHECK enum err_code log_batch_statistics_read(const struct log_batch *batch, uint32_t column_count, bool *present,
                                                    struct log_batch_statistics *statistics, struct err *err);
 
+/* ---- conditions on rows, asked of statistics (log.md 5) ---- */
+
+/* By their numbers in requests; then what joins conditions. */
+enum predicate_kind {
+    PREDICATE_EQUAL,
+    PREDICATE_NOT_EQUAL,
+    PREDICATE_LESS,
+    PREDICATE_LESS_OR_EQUAL,
+    PREDICATE_GREATER,
+    PREDICATE_GREATER_OR_EQUAL,
+    PREDICATE_IS_NULL,
+    PREDICATE_IS_NOT_NULL,
+    PREDICATE_STARTS_WITH,
+    PREDICATE_CONTAINS,
+    PREDICATE_ENDS_WITH,
+    PREDICATE_IN,
+    PREDICATE_NOT_IN,
+    PREDICATE_AND,
+    PREDICATE_OR
+};
+
+struct predicate {
+    enum predicate_kind kind;
+    int32_t column_id; /* of a leaf, as all up to the literals */
+    const struct type *type;
+    const struct datum *literals; /* of the type; any number for IN and NOT IN, none for IS (NOT) NULL, else one */
+    uint32_t literal_count;
+    const struct predicate *children; /* of AND and OR */
+    uint32_t child_count;
+};
+
+/* False: no record of the batch meets the predicate. True also where its statistics do not tell, are missing, or can't
+ * be read. batch was read from bytes that go beyond its statistics; schema is that of its id; scratch is the caller's
+ * to reset. */
+bool log_batch_may_match(const struct log_batch *batch, const struct schema *schema, const struct predicate *predicate,
+                         struct arena *scratch);
+
 /* ---- projection of ARROW batches (log.md 5) ---- */
 
 /* How many bytes of a batch log_batch_project must see, as far as the first bytes tell: ask again with as many as it

@@ -163,6 +163,41 @@ static enum err_code check_merge(const struct table_descriptor *table, struct er
     return settings.merge_engine == MERGE_VERSIONED ? check_version(table, settings.version_column, err) : OK;
 }
 
+static bool has_bounds(enum type_kind kind)
+{
+    return kind != TYPE_BINARY && kind != TYPE_BYTES && kind != TYPE_ARRAY && kind != TYPE_MAP && kind != TYPE_ROW;
+}
+
+static enum err_code check_statistics_column(const struct schema *schema, struct slice name, struct err *err)
+{
+    int32_t column = schema_find(schema, name);
+    if (column < 0)
+        return err_set(err, CONFIG, "Column '%.*s' of 'table.statistics.columns' does not exist.", SLICE_ARGS(name));
+    if (!has_bounds(schema->columns[column].type->kind))
+        return err_set(err, CONFIG, "Column '%.*s' of 'table.statistics.columns' has a type without an order.",
+                       SLICE_ARGS(name));
+    return OK;
+}
+
+static enum err_code check_statistics(const struct table_descriptor *table, struct err *err)
+{
+    struct slice rest = table_option_get(table, TABLE_OPTION_STATISTICS_COLUMNS), name;
+    if (!rest.ptr)
+        return OK;
+    if (table->schema.primary_key_count)
+        return err_set(err, CONFIG, "'table.statistics.columns' is only for log tables.");
+    uint32_t count = 0;
+    while (slice_list_next(&rest, &name)) {
+        if (!name.len)
+            continue;
+        count++;
+        if (slice_is(name, "*") && count == 1 && !rest.len)
+            break;
+        TRY(check_statistics_column(&table->schema, name, err));
+    }
+    return count ? OK : err_set(err, CONFIG, "'table.statistics.columns' names no column; leave it out, or set '*'.");
+}
+
 static enum err_code check_lake(const struct table_cluster *cluster, const struct table_descriptor *table,
                                 struct err *err)
 {
@@ -241,5 +276,6 @@ enum err_code table_validate(const struct table_cluster *cluster, const struct t
     TRY(check_merge(table, err));
     TRY(check_formats(table, err));
     TRY(check_time(table, err));
+    TRY(check_statistics(table, err));
     return check_lake(cluster, table, err);
 }

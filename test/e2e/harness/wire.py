@@ -182,6 +182,12 @@ def log_batch(writer=-1, sequence=-1):
 BATCH_ROWS = 5
 
 
+def golden_batches():
+    """id -> bytes of all log batches of two columns, INT and STRING; those of 0.9 alone and of 1.0 alone too."""
+    return {i: bytes.fromhex(r["hex"]) for i, r in _golden("log_batches.jsonl", "1.0.0").items()
+            if i.startswith("log/") and r["types"] == ["INT", "STRING"]}
+
+
 def produce(table_id, records, bucket=0, acks=-1):
     """The fields of a PRODUCE_LOG to one bucket."""
     return {"acks": acks, "table_id": table_id, "timeout_ms": 10000, "buckets_req": [{"bucket_id": bucket, "records": records}]}
