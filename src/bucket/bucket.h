@@ -229,6 +229,8 @@ MUST_CHECK enum err_code buckets_drop_partition(struct buckets *buckets, int64_t
 /* The bucket with one count more, or NULL. partition_id -1: of a table without partitions. */
 struct bucket *buckets_find(struct buckets *buckets, int64_t table_id, int64_t partition_id, int32_t number);
 size_t buckets_count(struct buckets *buckets);
+/* Whether a data directory has files of any bucket (blocks). */
+MUST_CHECK enum err_code buckets_have_files(struct os *os, const char *data_dir, bool *have, struct err *err);
 /* Removes the files of a dropped table that no registry has open, as a crash may leave them (blocks). */
 MUST_CHECK enum err_code buckets_remove_files(const struct bucket_env *env, int64_t table_id, struct err *err);
 /* The same of one partition. */

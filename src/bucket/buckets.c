@@ -374,3 +374,65 @@ void buckets_tick(struct buckets *buckets)
         bucket_want_state_flush(largest);
     bucket_unref(largest);
 }
+
+/* ---- whose files are there ---- */
+
+struct search {
+    struct os *os;
+    const char *parent; /* of what is being listed */
+    bool found;
+};
+
+static enum err_code list_below(const struct search *search, const char *name, os_dir_fn *fn, bool *found,
+                                struct err *err)
+{
+    char path[OS_PATH_MAX];
+    struct search below = {.os = search->os, .parent = path};
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", search->parent, name) >= sizeof path)
+        return err_set(err, ERR_LIMIT, "the path is too long: %s/%s", search->parent, name);
+    TRY(os_dir_list(search->os, path, fn, &below, err));
+    *found |= below.found;
+    return OK;
+}
+
+/* Does the name end in mark and a number? */
+static bool is_numbered(const char *name, const char *mark)
+{
+    size_t len = strlen(name), digits = 0, mark_len = strlen(mark);
+    while (digits < len && name[len - digits - 1] >= '0' && name[len - digits - 1] <= '9')
+        digits++;
+    return digits > 0 && len - digits > mark_len && memcmp(name + len - digits - mark_len, mark, mark_len) == 0;
+}
+
+/* In the directory of a table: a log, or a partition. */
+static enum err_code look_at_bucket(void *arg, const char *name, bool is_dir, struct err *err)
+{
+    struct search *search = arg;
+    (void)err;
+    search->found |= is_dir && (slice_starts_with(slice_str(name), SLICE("log-")) || is_numbered(name, "-p"));
+    return OK;
+}
+
+static enum err_code look_at_table(void *arg, const char *name, bool is_dir, struct err *err)
+{
+    struct search *search = arg;
+    if (search->found || !is_dir || !is_numbered(name, "-"))
+        return OK;
+    return list_below(search, name, look_at_bucket, &search->found, err);
+}
+
+static enum err_code look_at_database(void *arg, const char *name, bool is_dir, struct err *err)
+{
+    struct search *search = arg;
+    if (search->found || !is_dir)
+        return OK;
+    return list_below(search, name, look_at_table, &search->found, err);
+}
+
+enum err_code buckets_have_files(struct os *os, const char *data_dir, bool *have, struct err *err)
+{
+    struct search search = {.os = os, .parent = data_dir};
+    TRY(os_dir_list(os, data_dir, look_at_database, &search, err));
+    *have = search.found;
+    return OK;
+}

@@ -149,7 +149,7 @@ static enum err_code check_row(void *arg, sqlite3_stmt *row, struct err *err)
 
 /* Exclusive locking first: it makes the first read take the lock for good, and lets WAL do without shared memory. A
  * file of someone else is told before anything is written to it. */
-static enum err_code make_ready(struct db *db, int64_t now_ms, struct err *err)
+static enum err_code make_ready(struct db *db, bool must_exist, int64_t now_ms, struct err *err)
 {
     static const char *const before[] = {"PRAGMA locking_mode=EXCLUSIVE", "PRAGMA temp_store=MEMORY",
                                          "PRAGMA trusted_schema=OFF"};
@@ -157,6 +157,8 @@ static enum err_code make_ready(struct db *db, int64_t now_ms, struct err *err)
     int version;
     TRY(run_all(db, before, ARRAY_LEN(before), err));
     TRY(layout_check(db, &version, err));
+    if (version == 0 && must_exist)
+        return err_set(err, ERR_META_MISSING, "%s is empty, and there are files of tables beside it", db->path);
     TRY(db_each(db, err, "PRAGMA journal_mode=WAL", expect_wal, db));
     TRY(run_all(db, after, ARRAY_LEN(after), err));
     if (version > 0)
@@ -164,7 +166,7 @@ static enum err_code make_ready(struct db *db, int64_t now_ms, struct err *err)
     return layout_upgrade(db, version, now_ms, err);
 }
 
-enum err_code db_open(struct db *db, struct os *os, const char *path, int64_t now_ms, struct err *err)
+enum err_code db_open(struct db *db, struct os *os, const char *path, bool must_exist, int64_t now_ms, struct err *err)
 {
     enum err_code code;
     *db = (struct db){0};
@@ -176,7 +178,7 @@ enum err_code db_open(struct db *db, struct os *os, const char *path, int64_t no
         code = fail(db, number, err);
         goto fail;
     }
-    TRY_OR_FAIL(make_ready(db, now_ms, err));
+    TRY_OR_FAIL(make_ready(db, must_exist, now_ms, err));
     return OK;
 fail:
     db_close(db);

@@ -11,8 +11,10 @@ struct db {
 };
 
 /* Opens or makes the file, takes it for this process, checks that it is weir's and whole.
- * errors   LOCKED, FORMAT_VERSION, CORRUPT, IO. */
-MUST_CHECK enum err_code db_open(struct db *db, struct os *os, const char *path, int64_t now_ms, struct err *err);
+ * must_exist  none is made.
+ * errors      LOCKED, FORMAT_VERSION, CORRUPT, IO, META_MISSING. */
+MUST_CHECK enum err_code db_open(struct db *db, struct os *os, const char *path, bool must_exist, int64_t now_ms,
+                                 struct err *err);
 void db_close(struct db *db); /* folds the write-ahead log into the file */
 
 /* Runs one statement without rows. binds: one letter an argument: 'i' an int64_t, 't' a struct slice as text (ptr NULL:

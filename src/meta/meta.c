@@ -15,6 +15,17 @@ static enum err_code set_dirs(struct meta *meta, const struct meta_config *confi
     return os_realpath(meta->os, config->remote_dir, meta->remote_dir, err);
 }
 
+/* Before SQLite looks: it would make the file, and remove a write-ahead log that has lost its own. */
+static enum err_code check_there(struct os *os, const char *path, struct err *err)
+{
+    struct os_stat stat;
+    enum err_code code = os_stat(os, path, &stat, err);
+    if (code == ERR_NOT_FOUND || (code == OK && stat.size == 0))
+        return err_set(err, ERR_META_MISSING, "%s is %s, and there are files of tables beside it", path,
+                       code == OK ? "empty" : "missing");
+    return code;
+}
+
 /* This run's number, so that no other run gives the same tiering epochs. */
 static enum err_code count_run(struct meta *meta, struct err *err)
 {
@@ -30,7 +41,9 @@ enum err_code meta_open(struct os *os, const struct meta_config *config, struct 
     os_mutex_init(&meta->write, os);
     os_mutex_init(&meta->read, os);
     TRY_OR_FAIL(set_dirs(meta, config, db_path, err));
-    TRY_OR_FAIL(db_open(&meta->db, os, db_path, os_wall_ms(os), err));
+    if (config->must_exist)
+        TRY_OR_FAIL(check_there(os, db_path, err));
+    TRY_OR_FAIL(db_open(&meta->db, os, db_path, config->must_exist, os_wall_ms(os), err));
     TRY_OR_FAIL(meta_load(meta, err));
     TRY_OR_FAIL(count_run(meta, err));
     *out = meta;

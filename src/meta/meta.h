@@ -30,11 +30,12 @@ struct meta;
 struct meta_config {
     const char *data_dir;   /* is there; meta.db goes into it */
     const char *remote_dir; /* remote.data.dir as a local path, made if need be: lake offset files go below it */
+    bool must_exist;        /* there are files of tables: a new meta.db would give their ids again */
 };
 
 /* Opens or makes the file (blocks).
  * errors   LOCKED: another process has it; FORMAT_VERSION: written by another version, or not by weir; CORRUPT: it is
- *          damaged. Each with a sentence that names the file. */
+ *          damaged; META_MISSING: it is missing or empty, and must not be. Each with a sentence that names the file. */
 MUST_CHECK enum err_code meta_open(struct os *os, const struct meta_config *config, struct meta **meta,
                                    struct err *err);
 /* (blocks). No table handle may be left with others than their counts say; they stay valid. NULL is fine. */

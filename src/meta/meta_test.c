@@ -413,7 +413,7 @@ static void readers_see_whole_tables_while_others_write(void **state)
 {
     (void)state;
     const char *dir = test_dir();
-    struct meta_config config = {dir, dir};
+    struct meta_config config = {.data_dir = dir, .remote_dir = dir};
     struct shared shared = {0};
     struct os_thread *threads[2];
     MUST(meta_open(os_real(), &config, &shared.meta, &err));
@@ -495,7 +495,8 @@ static void a_second_opener_is_refused(void **state)
 {
     (void)state;
     const char *dir = test_dir();
-    struct meta_config config = {dir, (const char *)arena_printf(&bed.arena, "%s/remote", dir).ptr};
+    struct meta_config config = {.data_dir = dir,
+                                 .remote_dir = (const char *)arena_printf(&bed.arena, "%s/remote", dir).ptr};
     struct meta *first, *second;
     MUST(meta_open(os_real(), &config, &first, &err));
     MUST_FAIL(ERR_LOCKED, meta_open(os_real(), &config, &second, &err));
@@ -510,7 +511,7 @@ static void sqlite3_finds_the_file_locked(void **state)
 {
     (void)state;
     const char *dir = test_dir();
-    struct meta_config config = {dir, dir};
+    struct meta_config config = {.data_dir = dir, .remote_dir = dir};
     struct meta *meta;
     MUST(meta_open(os_real(), &config, &meta, &err));
     struct slice path = arena_printf(&bed.arena, "%s/meta.db", dir);

@@ -12,8 +12,8 @@ struct server;
 
 /* Opens data.dir (made if it is not there), recovers all tables, listens on every listener (blocks). conf and trace are
  * borrowed until the destroy. When it returns, requests are answered.
- * errors   LOCKED: another server has the directory; PORT_TAKEN; CORRUPT, FORMAT_VERSION, IO, DISK_FULL: of what is in
- *          the directory. */
+ * errors   LOCKED: another server has the directory; PORT_TAKEN; META_MISSING; CORRUPT, FORMAT_VERSION, IO, DISK_FULL:
+ * of what is in the directory. */
 MUST_CHECK enum err_code server_start(struct os *os, struct conf *conf, struct trace *trace, struct server **server,
                                       struct err *err);
 /* Appends "FLUSS=127.0.0.1:9123 HTTP=127.0.0.1:9180": each listener with the port that it got. */

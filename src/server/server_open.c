@@ -146,6 +146,7 @@ enum err_code server_open_data(struct server *server, struct err *err)
     kv.cache_bytes = (uint64_t)conf_bytes(server->conf, CONF_KV_CACHE_BYTES);
     TRY(directory_take(server, err));
     struct meta_config config = {.data_dir = server->data_dir, .remote_dir = server->remote_dir};
+    TRY(buckets_have_files(server->os, server->data_dir, &config.must_exist, err));
     TRY(meta_open(server->os, &config, &server->meta, err));
     server->kv = kv_env_rocksdb(server->os, &kv);
     server->tiering = tiering_create(server->os, meta_run_epoch_base(server->meta), server_tiering_wake, server);

@@ -162,6 +162,35 @@ static void a_log_that_ends_before_its_lake_snapshot_is_refused(void **state)
     server_bed_stop(&bed.server);
 }
 
+static void expect_no_start_without_metadata(struct write_bed *bed)
+{
+    MUST_FAIL(ERR_META_MISSING, server_bed_try(&bed->server, bed->options, &err));
+    server_bed_stop(&bed->server);
+}
+
+static void tables_without_their_metadata_are_not_begun_anew(void **state)
+{
+    (void)state;
+    struct write_bed bed;
+    char path[OS_PATH_MAX];
+    struct buf bytes = {0};
+    write_bed_start(&bed);
+    MUST(produce(&bed, 1, 10000));
+    write_bed_stop(&bed);
+    snprintf(path, sizeof path, "%s/meta.db", bed.dir);
+    MUST(os_read_whole(os_real(), path, 1 << 24, &bytes, &err));
+    MUST(os_unlink(os_real(), path, &err));
+    expect_no_start_without_metadata(&bed);
+    assert_non_null(strstr(err.text, "meta.db is missing"));
+    MUST(os_write_durable(os_real(), path, (struct slice){0}, &err));
+    expect_no_start_without_metadata(&bed);
+    MUST(os_write_durable(os_real(), path, buf_view(&bytes), &err)); /* as it says: restored from a copy */
+    server_bed_start(&bed.server, bed.options);
+    server_bed_stop(&bed.server);
+    buf_deinit(&bytes);
+}
+
 TESTS("server.write", TEST(a_write_that_takes_as_long_as_its_time_is_answered_once),
       TEST(a_put_to_a_log_table_is_refused), TEST(a_lake_snapshot_beyond_the_log_is_refused),
-      TEST(what_is_cut_from_a_log_is_told), TEST(a_log_that_ends_before_its_lake_snapshot_is_refused))
+      TEST(what_is_cut_from_a_log_is_told), TEST(a_log_that_ends_before_its_lake_snapshot_is_refused),
+      TEST(tables_without_their_metadata_are_not_begun_anew))

@@ -17,7 +17,7 @@ struct meta_bed {
 #define META_BED_DATA "/data"
 #define META_BED_REMOTE "/data/remote"
 
-static const struct meta_config meta_bed_config = {META_BED_DATA, META_BED_REMOTE};
+static const struct meta_config meta_bed_config = {.data_dir = META_BED_DATA, .remote_dir = META_BED_REMOTE};
 
 static inline void meta_bed_init(struct meta_bed *bed, uint64_t seed)
 {
