@@ -6,6 +6,8 @@
 /* Values of the C API that have no name there. */
 enum { CHECKSUM_CRC32C = 1, FORMAT_VERSION = 5, INDEX_BINARY_AND_HASH = 1, TIER_BLOCK_CACHE = 1, LOG_FATAL = 4 };
 enum { BLOOM_BITS_PER_KEY = 10, WRITE_BUFFER_BYTES = 4 << 20, ARENA_BLOCK_BYTES = 64 << 10 };
+/* Of 4 MiB, RocksDB's own, a start on a full disk would need as much for each engine. */
+enum { MANIFEST_STEP_BYTES = 16 << 10 };
 
 struct rocks_env {
     struct kv_env head;
@@ -96,6 +98,7 @@ static rocksdb_options_t *store_options(const struct rocks_env *env, const struc
     rocksdb_options_set_stats_persist_period_sec(o, 0);
     rocksdb_options_set_info_log_level(o, LOG_FATAL);
     rocksdb_options_set_keep_log_file_num(o, 1);
+    rocksdb_options_set_manifest_preallocation_size(o, MANIFEST_STEP_BYTES);
     return o;
 }
 

@@ -14,6 +14,7 @@
 #define SERVER_IN_WORK_MAX 500 /* requests of one connection; netty.server.max-queued-requests */
 #define SERVER_STOP_MS 3000    /* answers are still written for so long */
 #define SERVER_STALL_MS 10000  /* where memory for answers is short, who takes none of them for so long is closed */
+#define SERVER_RESERVE_BYTES (4u << 20) /* of the data disk, for a start when it is full */
 #define SERVER_TICK_NS 100000000
 
 struct metric_list {
@@ -66,6 +67,11 @@ struct server {
 
 /* Data directory, its lock, metadata, all tables. */
 MUST_CHECK enum err_code server_open_data(struct server *server, struct err *err);
+
+/* ---- server_reserve.c ---- */
+
+MUST_CHECK enum err_code server_reserve_give(struct server *server, struct err *err);
+void server_reserve_take(struct server *server);
 
 /* ---- server_lake.c ---- */
 

@@ -140,11 +140,10 @@ static void api_make(struct server *server)
     api_create(&config, &server->api);
 }
 
-enum err_code server_open_data(struct server *server, struct err *err)
+static enum err_code all_open(struct server *server, struct err *err)
 {
     struct kv_options kv = kv_options_default();
     kv.cache_bytes = (uint64_t)conf_bytes(server->conf, CONF_KV_CACHE_BYTES);
-    TRY(directory_take(server, err));
     struct meta_config config = {.data_dir = server->data_dir, .remote_dir = server->remote_dir};
     TRY(buckets_have_files(server->os, server->data_dir, &config.must_exist, err));
     TRY(meta_open(server->os, &config, &server->meta, err));
@@ -162,4 +161,13 @@ enum err_code server_open_data(struct server *server, struct err *err)
     dropped_remove(server);
     dropped_partitions_remove(server);
     return tables_open(server, err);
+}
+
+enum err_code server_open_data(struct server *server, struct err *err)
+{
+    TRY(directory_take(server, err));
+    TRY(server_reserve_give(server, err));
+    enum err_code code = all_open(server, err);
+    server_reserve_take(server);
+    return code;
 }
