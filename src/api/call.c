@@ -335,6 +335,8 @@ enum err_code api_bucket_of(struct api_call *call, int64_t table_id, int64_t par
 {
     *bucket = buckets_find(call->api->config.buckets, table_id, partition_id, number);
     if (!*bucket)
+        TRY(buckets_check_refused(call->api->config.buckets, table_id, partition_id, number, err));
+    if (!*bucket)
         return err_set(err, ERR_UNKNOWN_TABLE_OR_BUCKET_EXCEPTION, "table %lld has no bucket %d here",
                        (long long)table_id, number);
     return OK;

@@ -68,31 +68,31 @@ static enum err_code partitions_open(struct api *api, const struct table_info *t
 }
 
 /* What a lake snapshot names was on disk before. A shorter log has lost rows, and what is written to it now would get
- * offsets that count as tiered. */
-static enum err_code lake_check(struct api *api, const struct table_info *table, struct err *err)
+ * offsets that count as tiered: such a bucket is not served (docs/decisions/0031-a-damaged-bucket-is-refused.md). */
+static void lake_check(struct api *api, const struct table_info *table)
 {
     struct arena arena = {0};
     struct lake_snapshot_info snapshot = {0};
-    enum err_code code = OK;
     if (meta_lake_snapshot(api->config.meta, table->table_id, LAKE_LATEST, 0, &arena, &snapshot, NULL) != OK)
         snapshot.offsets.count = 0;
-    for (size_t i = 0; i < snapshot.offsets.count && code == OK; i++) {
+    for (size_t i = 0; i < snapshot.offsets.count; i++) {
         const struct lake_offset *lake = &snapshot.offsets.items[i];
         struct bucket_offsets log;
         struct bucket *bucket = buckets_find(api->config.buckets, table->table_id, lake->partition_id, lake->bucket);
         if (!bucket)
-            continue; /* of a partition that was dropped */
+            continue; /* of a partition that was dropped, or refused */
         bucket_offsets(bucket, &log);
         bucket_unref(bucket);
-        if (lake->end_offset > log.end)
-            code = err_set(err, ERR_CORRUPT,
-                           "the log of table %.*s.%.*s, bucket %d, ends at %lld, and its lake snapshot at %lld: "
-                           "restore the log from a copy",
-                           SLICE_ARGS(table->database), SLICE_ARGS(table->name), lake->bucket, (long long)log.end,
-                           (long long)lake->end_offset);
+        if (lake->end_offset <= log.end)
+            continue;
+        struct err err;
+        (void)!err_set(&err, ERR_CORRUPT,
+                       "the log of table %.*s.%.*s, bucket %d, ends at %lld, and its lake snapshot at %lld",
+                       SLICE_ARGS(table->database), SLICE_ARGS(table->name), lake->bucket, (long long)log.end,
+                       (long long)lake->end_offset);
+        buckets_refuse(api->config.buckets, table->table_id, lake->partition_id, lake->bucket, &err);
     }
     arena_deinit(&arena);
-    return code;
 }
 
 struct tiering_part *api_tiering_start(struct api *api, const struct table_info *table)
@@ -127,7 +127,7 @@ enum err_code api_table_open(struct api *api, const struct table_info *table, st
     if (code == OK)
         code = partitions_open(api, table, tiering, partitions, count, err);
     if (code == OK)
-        code = lake_check(api, table, err);
+        lake_check(api, table);
     tiering_table_unref(tiering);
     arena_deinit(&arena);
     return code;

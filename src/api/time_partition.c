@@ -90,7 +90,9 @@ static bool seal(const struct time_check *check, int64_t partition_id)
 {
     for (int32_t i = 0; i < check->table->descriptor->bucket_count; i++) {
         struct bucket *bucket = buckets_find(check->api->config.buckets, check->table->table_id, partition_id, i);
-        bool all = !bucket || bucket_seal(bucket, MAX(lake_end(check, partition_id, i), 0));
+        bool all = bucket ? bucket_seal(bucket, MAX(lake_end(check, partition_id, i), 0))
+                          : buckets_check_refused(check->api->config.buckets, check->table->table_id, partition_id, i,
+                                                  NULL) == OK;
         bucket_unref(bucket);
         if (!all) {
             unseal(check, partition_id, i);

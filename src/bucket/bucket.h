@@ -226,7 +226,17 @@ MUST_CHECK enum err_code buckets_open_partition(struct buckets *buckets, const s
  * not there. */
 MUST_CHECK enum err_code buckets_drop_table(struct buckets *buckets, int64_t table_id, struct err *err);
 MUST_CHECK enum err_code buckets_drop_partition(struct buckets *buckets, int64_t partition_id, struct err *err);
-/* The bucket with one count more, or NULL. partition_id -1: of a table without partitions. */
+/* While it is set, a bucket that can't be opened is refused and left out, and its table opens all the same: one damaged
+ * file must not keep a server from all its other tables. For the start of a server. */
+void buckets_set_forgiving(struct buckets *buckets, bool forgiving);
+/* Takes a bucket out for good, closed and with its files as they are: writing on would make things worse (blocks). */
+void buckets_refuse(struct buckets *buckets, int64_t table_id, int64_t partition_id, int32_t number,
+                    const struct err *why);
+/* Why buckets_find does not give it: BUCKET_DAMAGED, or what the system said (IO, DISK_FULL, ...). OK: not refused. */
+MUST_CHECK enum err_code buckets_check_refused(struct buckets *buckets, int64_t table_id, int64_t partition_id,
+                                               int32_t number, struct err *err);
+/* The bucket with one count more, or NULL: there is none, or it is refused. partition_id -1: of a table without
+ * partitions. */
 struct bucket *buckets_find(struct buckets *buckets, int64_t table_id, int64_t partition_id, int32_t number);
 size_t buckets_count(struct buckets *buckets);
 /* Whether a data directory has files of any bucket (blocks). */

@@ -48,6 +48,29 @@ struct bucket {
     struct bucket_metrics metrics;
 };
 
+/* ---- buckets that are not served: refused.c ---- */
+
+struct refusal {
+    int64_t table_id;
+    int64_t partition_id;
+    int32_t number;
+    struct err err;
+};
+
+/* Few; zero value: none. */
+struct refusals {
+    VEC(struct refusal) list;
+};
+
+void refusals_add(struct refusals *refusals, const struct refusal *refusal);
+const struct refusal *refusals_find(const struct refusals *refusals, int64_t table_id, int64_t partition_id,
+                                    int32_t number);
+/* Of a table, or of one of its partitions (-1: all). */
+void refusals_drop(struct refusals *refusals, int64_t table_id, int64_t partition_id);
+/* The reason as clients are told it, and a line in the trace. */
+struct refusal refusal_of(const struct bucket_env *env, const struct table_info *table, int64_t partition_id,
+                          int32_t number, const struct err *why);
+
 /* ---- metrics.c ---- */
 
 void bucket_metrics_take(struct bucket *bucket);

@@ -27,6 +27,8 @@ struct buckets {
     struct os_mutex mutex;
     struct map tables;     /* id -> struct table_buckets */
     struct map partitions; /* id -> struct home_buckets */
+    struct refusals refusals;
+    bool forgiving;
     size_t count;
 };
 
@@ -75,6 +77,15 @@ struct opening {
     struct err err;
 };
 
+static void refuse(struct buckets *buckets, const struct table_info *table, int64_t partition_id, int32_t number,
+                   const struct err *why)
+{
+    struct refusal refusal = refusal_of(buckets->env, table, partition_id, number, why);
+    os_mutex_lock(&buckets->mutex);
+    refusals_add(&buckets->refusals, &refusal);
+    os_mutex_unlock(&buckets->mutex);
+}
+
 static void open_some(void *arg)
 {
     struct opening *o = arg;
@@ -85,6 +96,10 @@ static void open_some(void *arg)
             return;
         enum err_code code =
             bucket_open(o->buckets->env, o->table, o->opened->home, i, o->tiering, &o->opened->items[i], &err);
+        if (code != OK && o->buckets->forgiving) {
+            refuse(o->buckets, o->table, o->opened->home->partition_id, i, &err);
+            continue;
+        }
         if (code == OK || __atomic_exchange_n(&o->failed, 1, __ATOMIC_RELAXED))
             continue;
         o->code = code;
@@ -152,6 +167,7 @@ void buckets_destroy(struct buckets *buckets)
         table_end(value, false);
     map_deinit(&buckets->tables);
     map_deinit(&buckets->partitions);
+    vec_deinit(&buckets->refusals.list);
     os_mutex_deinit(&buckets->mutex);
     mem_free(buckets);
 }
@@ -202,6 +218,7 @@ static struct table_buckets *table_take_locked(struct buckets *buckets, int64_t 
     struct table_buckets *table = map_remove_i64(&buckets->tables, table_id);
     if (!table)
         return NULL;
+    refusals_drop(&buckets->refusals, table_id, -1);
     buckets->count -= table->whole ? (size_t)table->whole->count : 0;
     for (size_t i = 0; i < table->partitions.len; i++) {
         map_remove_i64(&buckets->partitions, table->partitions.ptr[i]->home->partition_id);
@@ -230,6 +247,7 @@ static struct home_buckets *partition_take_locked(struct buckets *buckets, int64
         return NULL;
     struct table_buckets *owner = map_get_i64(&buckets->tables, opened->home->table_id);
     ASSERT(owner);
+    refusals_drop(&buckets->refusals, opened->home->table_id, partition_id);
     buckets->count -= (size_t)opened->count;
     for (size_t i = 0; i < owner->partitions.len; i++) {
         if (owner->partitions.ptr[i] == opened) {
@@ -255,13 +273,13 @@ enum err_code buckets_drop_partition(struct buckets *buckets, int64_t partition_
     return os_remove_tree(buckets->env->os, dir, err);
 }
 
-static const struct home_buckets *home_find_locked(struct buckets *buckets, int64_t table_id, int64_t partition_id)
+static struct home_buckets *home_find_locked(struct buckets *buckets, int64_t table_id, int64_t partition_id)
 {
     if (partition_id < 0) {
         const struct table_buckets *table = map_get_i64(&buckets->tables, table_id);
         return table ? table->whole : NULL;
     }
-    const struct home_buckets *partition = map_get_i64(&buckets->partitions, partition_id);
+    struct home_buckets *partition = map_get_i64(&buckets->partitions, partition_id);
     return partition && partition->home->table_id == table_id ? partition : NULL;
 }
 
@@ -269,10 +287,47 @@ struct bucket *buckets_find(struct buckets *buckets, int64_t table_id, int64_t p
 {
     os_mutex_lock(&buckets->mutex);
     const struct home_buckets *home = home_find_locked(buckets, table_id, partition_id);
-    bool there = home && number >= 0 && number < home->count;
+    bool there = home && number >= 0 && number < home->count && home->items[number];
     struct bucket *bucket = there ? bucket_ref(home->items[number]) : NULL;
     os_mutex_unlock(&buckets->mutex);
     return bucket;
+}
+
+void buckets_set_forgiving(struct buckets *buckets, bool forgiving)
+{
+    buckets->forgiving = forgiving;
+}
+
+void buckets_refuse(struct buckets *buckets, int64_t table_id, int64_t partition_id, int32_t number,
+                    const struct err *why)
+{
+    struct bucket *bucket = NULL;
+    os_mutex_lock(&buckets->mutex);
+    struct home_buckets *home = home_find_locked(buckets, table_id, partition_id);
+    if (home && number >= 0 && number < home->count) {
+        bucket = home->items[number];
+        home->items[number] = NULL;
+    }
+    os_mutex_unlock(&buckets->mutex);
+    if (!bucket)
+        return;
+    const struct table_info *table = bucket_table(bucket);
+    refuse(buckets, table, partition_id, number, why);
+    table_unref(table);
+    bucket_close(bucket, true);
+    bucket_unref(bucket);
+}
+
+enum err_code buckets_check_refused(struct buckets *buckets, int64_t table_id, int64_t partition_id, int32_t number,
+                                    struct err *err)
+{
+    os_mutex_lock(&buckets->mutex);
+    const struct refusal *refusal = refusals_find(&buckets->refusals, table_id, partition_id, number);
+    enum err_code code = refusal ? refusal->err.code : OK;
+    if (refusal && err)
+        *err = refusal->err;
+    os_mutex_unlock(&buckets->mutex);
+    return code;
 }
 
 size_t buckets_count(struct buckets *buckets)
@@ -338,9 +393,11 @@ struct largest {
 /* The bucket whose delta is largest; asks those whose delta is old or whose log is long. */
 static void home_tick(const struct home_buckets *home, int64_t now_ns, struct largest *largest)
 {
-    if (home->count == 0 || !bucket_has_key(home->items[0]))
-        return;
     for (int32_t i = 0; i < home->count; i++) {
+        if (!home->items[i])
+            continue;
+        if (!bucket_has_key(home->items[i]))
+            return; /* nor have the others */
         size_t bytes = bucket_tick(home->items[i], now_ns);
         if (bytes > largest->bytes)
             *largest = (struct largest){home->items[i], bytes};

@@ -33,8 +33,10 @@ static enum err_code tables_open(struct server *server, struct err *err)
     struct meta_tables tables = {0};
     TRY(meta_table_list(server->meta, (struct slice){0}, &tables, err));
     enum err_code code = OK;
+    buckets_set_forgiving(server->buckets, true);
     for (size_t i = 0; i < tables.len && code == OK; i++)
         code = api_table_open(server->api, tables.ptr[i], err);
+    buckets_set_forgiving(server->buckets, false);
     meta_tables_deinit(&tables);
     return code;
 }
