@@ -9,8 +9,11 @@ import struct
 CORPUS = pathlib.Path(__file__).resolve().parent.parent / "test/corpus/checkpoint_fuzz"
 
 
-def checkpoint(start, max_ms, segments, writers, version=1):
-    out = struct.pack("<4sIqqI", b"WLCP", version, start, max_ms, len(segments))
+def checkpoint(start, max_ms, segments, writers, version=2, rows_end=None):
+    out = struct.pack("<4sIqq", b"WLCP", version, start, max_ms)
+    if version > 1:
+        out += struct.pack("<q", start if rows_end is None else rows_end)
+    out += struct.pack("<I", len(segments))
     for segment in segments:
         out += struct.pack("<qqQqI", *segment)
     out += struct.pack("<I", len(writers))
@@ -23,13 +26,16 @@ def checkpoint(start, max_ms, segments, writers, version=1):
 
 CASES = {
     "empty-log": checkpoint(0, -1, [(0, 0, 0, -1, 0)], []),
-    "two-segments": checkpoint(7, 90, [(7, 20, 5000, 80, 2), (20, 21, 60, 90, 1)], []),
+    "two-segments": checkpoint(7, 90, [(7, 20, 5000, 80, 2), (20, 21, 60, 90, 1)], [], rows_end=20),
+    "version-1": checkpoint(7, 90, [(7, 20, 5000, 80, 2), (20, 21, 60, 90, 1)], [], version=1),
+    "rows-end-behind-the-end": checkpoint(7, 90, [(7, 20, 5000, 80, 2)], [], rows_end=21),
+    "rows-end-before-the-start": checkpoint(7, 90, [(7, 20, 5000, 80, 2)], [], rows_end=6),
     "writers": checkpoint(0, 9, [(0, 12, 900, 9, 1)],
                           [(5, [(i, 1, 2 * i, 9) for i in range(5)]), (1 << 62, [(0, 0, 10, 9)])]),
     "gap-between-segments": checkpoint(7, 90, [(7, 20, 5000, 80, 2), (21, 22, 60, 90, 1)], []),
     "no-segment": checkpoint(0, -1, [], []),
     "six-batches": checkpoint(0, 9, [(0, 12, 900, 9, 1)], [(5, [(i, 1, 2 * i, 9) for i in range(6)])]),
-    "other-version": checkpoint(0, -1, [(0, 0, 0, -1, 0)], [], version=2),
+    "other-version": checkpoint(0, -1, [(0, 0, 0, -1, 0)], [], version=3),
 }
 
 CORPUS.mkdir(parents=True, exist_ok=True)

@@ -57,7 +57,7 @@ void bucket_set_tiering(struct bucket *bucket, struct tiering_part *tiering)
     os_mutex_lock(&bucket->mutex);
     struct tiering_part *old = bucket->tiering;
     bucket->tiering = tiering ? tiering_part_ref(tiering) : NULL;
-    tiering_note_end(tiering, bucket->number, bucket->high_watermark);
+    tiering_note_end(tiering, bucket->number, bucket_rows_end_locked(bucket));
     os_mutex_unlock(&bucket->mutex);
     tiering_part_unref(old);
 }

@@ -184,7 +184,9 @@ MUST_CHECK enum err_code bucket_fetch(struct bucket *bucket, int64_t offset, siz
                                       struct bucket_range *range, struct err *err);
 
 enum bucket_offset_kind { BUCKET_EARLIEST, BUCKET_LATEST, BUCKET_TIMESTAMP };
-/* LIST_OFFSETS. timestamp_ms only for BUCKET_TIMESTAMP; one in the future is INVALID_TIMESTAMP_EXCEPTION. */
+/* LIST_OFFSETS. Latest is behind the last row that readers see: batches without rows may follow up to the watermark,
+ * and a bounded reader of Fluss 0.9.1 that had to pass one would wait for a row behind it. timestamp_ms only for
+ * BUCKET_TIMESTAMP; one in the future is INVALID_TIMESTAMP_EXCEPTION. */
 MUST_CHECK enum err_code bucket_list_offset(struct bucket *bucket, enum bucket_offset_kind kind, int64_t timestamp_ms,
                                             int64_t *offset, struct err *err);
 

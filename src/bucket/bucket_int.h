@@ -107,6 +107,12 @@ static inline int64_t bucket_log_end(const struct bucket *bucket)
     return bucket->log ? log_end_offset(bucket->log) : 0;
 }
 
+/* Where readers have all rows: the watermark, less the batches without rows just below it. */
+static inline int64_t bucket_rows_end_locked(const struct bucket *bucket)
+{
+    return bucket->log ? MIN(log_rows_end_offset(bucket->log), bucket->high_watermark) : 0;
+}
+
 static inline uint64_t bucket_log_bytes(const struct bucket *bucket)
 {
     return bucket->log ? log_bytes(bucket->log) : 0;

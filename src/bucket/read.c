@@ -69,7 +69,7 @@ enum err_code bucket_list_offset(struct bucket *bucket, enum bucket_offset_kind 
     os_mutex_lock(&bucket->mutex);
     enum err_code code = bucket_check_open_locked(bucket, err);
     if (code == OK)
-        *offset = kind == BUCKET_EARLIEST ? bucket_log_start(bucket) : bucket->high_watermark;
+        *offset = kind == BUCKET_EARLIEST ? bucket_log_start(bucket) : bucket_rows_end_locked(bucket);
     os_mutex_unlock(&bucket->mutex);
     return code;
 }

@@ -50,7 +50,7 @@ static struct bucket_waiter *watermark_set_locked(struct bucket *bucket, int64_t
     ASSERT(offset >= bucket->high_watermark && offset <= bucket_log_end(bucket));
     if (offset > bucket->high_watermark) {
         bucket->high_watermark = offset;
-        tiering_note_end(bucket->tiering, bucket->number, offset);
+        tiering_note_end(bucket->tiering, bucket->number, bucket_rows_end_locked(bucket));
     }
     return bucket_take_waiters_locked(bucket);
 }

@@ -150,6 +150,8 @@ static void note_batches(struct log *log, const struct append *append)
                 &log->writers, batch.writer_id,
                 (struct log_writer_batch){batch.sequence, batch.offset_delta, batch.base_offset, batch.timestamp_ms});
         log->end_offset = active->next_offset;
+        if (batch.has_rows)
+            log->rows_end_offset = log->end_offset;
     }
     log->max_timestamp_ms = append->timestamp_ms;
     log->bytes += append->bytes;

@@ -4,10 +4,11 @@
  * File `checkpoint`, little-endian:
  *
  *    0  u32  magic "WLCP"
- *    4  u32  version 1
+ *    4  u32  version 2; version 1 is read too, and has no end of rows
  *    8  i64  start offset
  *   16  i64  greatest commit time that the log ever gave, -1 for none
- *   24  u32  segment count, then for each, in order of offsets:
+ *   24  i64  end of rows: behind the last batch that has some
+ *   32  u32  segment count, then for each, in order of offsets:
  *            i64  base offset
  *            i64  next offset: behind its last batch
  *            u64  bytes of whole batches
@@ -25,7 +26,7 @@
 #include "base/hash.h"
 #include "base/reader.h"
 
-enum { MAGIC = 0x50434c57, VERSION = 1, SEGMENT_BYTES = 36, WRITER_BYTES_MIN = 9 };
+enum { MAGIC = 0x50434c57, VERSION = 2, SEGMENT_BYTES = 36, WRITER_BYTES_MIN = 9 };
 
 static void encode_writer(struct buf *out, const struct log_writer *writer)
 {
@@ -46,6 +47,7 @@ void log_checkpoint_encode(struct buf *out, const struct log_checkpoint *checkpo
     buf_put_u32(out, VERSION);
     buf_put_u64(out, (uint64_t)checkpoint->start_offset);
     buf_put_u64(out, (uint64_t)checkpoint->max_timestamp_ms);
+    buf_put_u64(out, (uint64_t)checkpoint->rows_end_offset);
     buf_put_u32(out, (uint32_t)checkpoint->segments.len);
     for (size_t i = 0; i < checkpoint->segments.len; i++) {
         const struct log_checkpoint_segment *segment = &checkpoint->segments.ptr[i];
@@ -83,6 +85,9 @@ static void decode_segments(struct reader *r, struct log_checkpoint *checkpoint)
     }
     if (!count || checkpoint->start_offset < 0)
         reader_fail(r);
+    if (checkpoint->rows_end_offset != INT64_MAX &&
+        (checkpoint->rows_end_offset < checkpoint->start_offset || checkpoint->rows_end_offset > next))
+        reader_fail(r);
 }
 
 static void decode_writer(struct reader *r, struct log_writers *writers)
@@ -110,10 +115,12 @@ enum err_code log_checkpoint_decode(struct slice bytes, struct log_checkpoint *c
     struct reader r = reader_of(slice_of(bytes.ptr, bytes.len - 4));
     uint32_t magic = reader_u32(&r);
     uint32_t version = reader_u32(&r);
-    if (reader_ok(&r) && magic == MAGIC && version != VERSION)
-        return err_set(err, ERR_FORMAT_VERSION, "a log's checkpoint has version %u, known is %d", version, VERSION);
+    if (reader_ok(&r) && magic == MAGIC && (version < 1 || version > VERSION))
+        return err_set(err, ERR_FORMAT_VERSION, "a log's checkpoint has version %u, known is up to %d", version,
+                       VERSION);
     checkpoint->start_offset = (int64_t)reader_u64(&r);
     checkpoint->max_timestamp_ms = (int64_t)reader_u64(&r);
+    checkpoint->rows_end_offset = version < VERSION ? INT64_MAX : (int64_t)reader_u64(&r);
     decode_segments(&r, checkpoint);
     uint32_t count = reader_u32(&r);
     if (count > LOG_WRITERS_MAX || count > reader_left(&r) / WRITER_BYTES_MIN)

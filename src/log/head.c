@@ -9,6 +9,7 @@ static struct log_head head_of(const struct log_batch *batch)
                              .bytes = batch->size,
                              .timestamp_ms = batch->commit_timestamp_ms,
                              .offset_delta = (uint32_t)batch->last_offset_delta,
+                             .has_rows = batch->record_count > 0,
                              .writer_id = batch->writer_id,
                              .sequence = batch->batch_sequence};
 }

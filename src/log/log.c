@@ -16,6 +16,7 @@ void log_check(const struct log *log)
     ASSERT(log_start_offset(log) <= log->durable_offset);
     ASSERT(log->durable_offset <= log->end_offset);
     ASSERT(active->next_offset == log->end_offset);
+    ASSERT(log->rows_end_offset <= log->end_offset);
     ASSERT(active->base_offset <= active->next_offset);
     ASSERT((active->size == 0) == (active->base_offset == active->next_offset));
     ASSERT(active->index.count == active->index.entries.len);
@@ -138,6 +139,11 @@ int64_t log_durable_offset(const struct log *log)
 int64_t log_end_offset(const struct log *log)
 {
     return log->end_offset;
+}
+
+int64_t log_rows_end_offset(const struct log *log)
+{
+    return MAX(log->rows_end_offset, log_start_offset(log));
 }
 
 int64_t log_max_timestamp_ms(const struct log *log)

@@ -70,6 +70,8 @@ void log_abandon(struct log *log);
 int64_t log_start_offset(const struct log *log);
 int64_t log_durable_offset(const struct log *log);
 int64_t log_end_offset(const struct log *log);
+/* Behind the last batch that has rows, or the start: what follows below the end are batches without any. */
+int64_t log_rows_end_offset(const struct log *log);
 /* The greatest commit time; -1 for a log that never held a batch. */
 int64_t log_max_timestamp_ms(const struct log *log);
 uint64_t log_bytes(const struct log *log);

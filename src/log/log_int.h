@@ -21,6 +21,7 @@ struct log_head {
     uint64_t bytes; /* whole size */
     int64_t timestamp_ms;
     uint32_t offset_delta;
+    bool has_rows;
     int64_t writer_id;
     int32_t sequence;
 };
@@ -157,6 +158,7 @@ struct log_checkpoint_segment {
 struct log_checkpoint {
     int64_t start_offset;
     int64_t max_timestamp_ms;
+    int64_t rows_end_offset; /* INT64_MAX: not known, from version 1 */
     VEC(struct log_checkpoint_segment) segments;
 };
 
@@ -178,6 +180,7 @@ struct log {
     VEC(struct log_segment *) trimmed;  /* their files wait for the next flush */
     int64_t durable_offset;
     int64_t end_offset;
+    int64_t rows_end_offset;
     int64_t max_timestamp_ms;
     uint64_t bytes;            /* of all segments */
     uint64_t unchecked_bytes;  /* appended since the last checkpoint */

@@ -165,6 +165,40 @@ static size_t files_held(const struct log *log)
     return count;
 }
 
+/* After an orderly close, after a crash, after one that took the checkpoint, and when the rows were trimmed. */
+static void the_end_of_rows_is_before_batches_without_any(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_init(&bed, 400);
+    for (int64_t round = 0; round < 12; round++) {
+        append(&bed, 4, 52);
+        append(&bed, 0, 0);
+        append(&bed, 0, 0); /* each takes an offset */
+        assert_int_equal(log_rows_end_offset(bed.log), 6 * round + 4);
+        MUST(log_flush(bed.log, &err));
+        if (round % 4 == 0)
+            bed_close(&bed);
+        else
+            bed_crash(&bed);
+        if (round % 4 == 2)
+            MUST(os_unlink(bed.os, "log/checkpoint", &err));
+        bed_open(&bed);
+        assert_int_equal(log_end_offset(bed.log), 6 * round + 6);
+        assert_int_equal(log_rows_end_offset(bed.log), 6 * round + 4);
+    }
+    for (int i = 0; i < 8; i++)
+        append(&bed, 0, 0);
+    MUST(log_flush(bed.log, &err));
+    log_trim(bed.log, log_durable_offset(bed.log));
+    assert_true(log_start_offset(bed.log) > 70);
+    assert_int_equal(log_rows_end_offset(bed.log), log_start_offset(bed.log));
+    bed_close(&bed);
+    bed_open(&bed);
+    assert_int_equal(log_rows_end_offset(bed.log), log_start_offset(bed.log));
+    bed_deinit(&bed);
+}
+
 static void a_thousand_segments_hold_one_file_open(void **state)
 {
     (void)state;
@@ -252,4 +286,5 @@ TESTS("log.append", TEST(appends_give_consecutive_offsets_and_times_that_never_g
       TEST(several_batches_are_appended_together_or_not_at_all),
       TEST(a_view_begins_with_the_batch_that_holds_the_offset), TEST(a_view_keeps_to_bytes_and_limit),
       TEST(a_time_leads_to_the_first_batch_not_before_it), TEST(tiny_segments_work),
-      TEST(a_thousand_segments_hold_one_file_open), TEST(batches_of_every_magic_are_kept_as_they_came))
+      TEST(a_thousand_segments_hold_one_file_open), TEST(the_end_of_rows_is_before_batches_without_any),
+      TEST(batches_of_every_magic_are_kept_as_they_came))

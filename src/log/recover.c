@@ -155,6 +155,8 @@ static void note_batch(struct recover *recover, struct log_segment *segment, con
     struct log *log = recover->log;
     log_segment_note(segment, batch, segment->size, log->options.index_interval_bytes);
     log->max_timestamp_ms = MAX(log->max_timestamp_ms, batch->timestamp_ms);
+    if (batch->has_rows)
+        log->rows_end_offset = MAX(log->rows_end_offset, segment->next_offset);
     if (batch->writer_id >= 0 && batch->base_offset >= recover->covered)
         log_writers_note(
             &log->writers, batch->writer_id,
@@ -202,6 +204,7 @@ static enum err_code read_checkpoint(struct recover *recover, struct err *err)
     if (code == OK) {
         log->checkpointed_base = recover->checkpoint.segments.ptr[recover->checkpoint.segments.len - 1].base_offset;
         log->max_timestamp_ms = recover->checkpoint.max_timestamp_ms;
+        log->rows_end_offset = recover->checkpoint.rows_end_offset;
         recover->covered = recover->checkpoint.segments.ptr[recover->checkpoint.segments.len - 1].next_offset;
         return OK;
     }
@@ -389,6 +392,7 @@ static enum err_code settle(struct recover *recover, int64_t base_offset, struct
     for (size_t i = 0; i < log->segments.len; i++)
         log->bytes += log->segments.ptr[i]->size;
     log->end_offset = log->durable_offset = log->segments.len ? log_active(log)->next_offset : base_offset;
+    log->rows_end_offset = MIN(log->rows_end_offset, log->end_offset); /* a log cut from outside, or of version 1 */
     if (!log->segments.len)
         TRY(begin_log(log, err));
     TRY(remove_leftovers(recover, err));

@@ -145,7 +145,7 @@ static void every_damage_to_a_checkpoint_is_noticed(void **state)
 {
     (void)state;
     struct log_writers writers = {0};
-    struct log_checkpoint checkpoint = {.start_offset = 3, .max_timestamp_ms = 9};
+    struct log_checkpoint checkpoint = {.start_offset = 3, .max_timestamp_ms = 9, .rows_end_offset = 8};
     struct buf bytes = {0};
     vec_push(&checkpoint.segments, ((struct log_checkpoint_segment){3, 8, 700, 5, 1}));
     vec_push(&checkpoint.segments, ((struct log_checkpoint_segment){8, 9, 100, 9, 1}));

@@ -89,6 +89,18 @@ async def test_3_empty_batches_at_the_end_are_passed(client):
     await t.lake(t.rows([*rows, {"id": 100, "name": "b"}]))
 
 
+@pytest.mark.own  # a stock server tells the end of the empty batches, where its bounded readers then wait for ever
+async def test_3_the_latest_offset_is_behind_the_last_row(client, shared):
+    t = await client.create(USERS, ["id"])
+    await t.upsert([{"id": i, "name": "a"} for i in range(3)])
+    await t.delete([{"id": 1}])
+    for i in range(100, 105):
+        await t.delete([{"id": i}])
+    assert await t.ends() == {0: 4}
+    await t.upsert([{"id": 1, "name": "b"}])
+    assert await t.ends() == {0: 10}
+
+
 async def test_3_a_table_of_nothing_but_empty_batches_holds_up_nobody(client):
     t = await client.create(USERS, ["id"], lake=True)
     await t.delete([{"id": 1}])
