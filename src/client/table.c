@@ -110,9 +110,13 @@ enum err_code client_table_schema(struct client_table *table, int32_t schema_id,
     struct client_schema *schema = map_get_i64(&table->state->schemas, schema_id);
     if (!schema) {
         struct arena *arena = &table->state->arena;
-        struct wire_get_table_schema_request request = {{table->path.database, table->path.table}, true, schema_id};
+        struct wire_get_table_schema_request request = {.table_path = {table->path.database, table->path.table}};
+        WIRE_SET(&request, schema_id, schema_id);
         struct wire_get_table_schema_response response;
         TRY(client_call(table->client, CLIENT_TABLET, WIRE_GET_TABLE_SCHEMA, true, &request, arena, &response, err));
+        if (response.schema_id != schema_id)
+            return err_set(err, ERR_CORRUPT_MESSAGE, "asked for schema %d of %.*s.%.*s, got schema %d", schema_id,
+                           SLICE_ARGS(table->path.database), SLICE_ARGS(table->path.table), response.schema_id);
         schema = ARENA_NEW(arena, struct client_schema);
         schema->id = schema_id;
         TRY(schema_from_json(arena, response.schema_json, &schema->schema, err));
