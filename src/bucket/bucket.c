@@ -42,6 +42,15 @@ const struct table_info *bucket_table(struct bucket *bucket)
     return table;
 }
 
+enum err_code bucket_has_no_key(struct bucket *bucket, struct err *err)
+{
+    const struct table_info *table = bucket_table(bucket);
+    err_set(err, ERR_NON_PRIMARY_KEY_TABLE_EXCEPTION, "table %.*s.%.*s has no primary key", SLICE_ARGS(table->database),
+            SLICE_ARGS(table->name));
+    table_unref(table);
+    return ERR_NON_PRIMARY_KEY_TABLE_EXCEPTION;
+}
+
 void bucket_set_table(struct bucket *bucket, const struct table_info *table)
 {
     os_mutex_lock(&bucket->mutex);

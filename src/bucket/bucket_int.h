@@ -31,8 +31,8 @@ struct bucket_home {
 
 struct bucket {
     struct bucket_env *env;
-    struct bucket_home *home; /* counted */
-    const struct table_info *table;
+    struct bucket_home *home;       /* counted */
+    const struct table_info *table; /* counted; another one after ALTER TABLE, so others take it by bucket_table() */
     struct tiering_part *tiering;
     int32_t number;
     unsigned ref_count; /* atomic */
@@ -70,6 +70,9 @@ void refusals_drop(struct refusals *refusals, int64_t table_id, int64_t partitio
 /* The reason as clients are told it, and a line in the trace. */
 struct refusal refusal_of(const struct bucket_env *env, const struct table_info *table, int64_t partition_id,
                           int32_t number, const struct err *why);
+
+/* The answer to who wants the state of a log table. */
+MUST_CHECK enum err_code bucket_has_no_key(struct bucket *bucket, struct err *err);
 
 /* ---- metrics.c ---- */
 

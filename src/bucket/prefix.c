@@ -8,6 +8,7 @@ enum err_code state_prefix_init(struct bucket *bucket, struct err *err)
     const struct table_descriptor *table = bucket->table->descriptor;
     if (table->bucket_key_count == 0 || table_default_bucket_key(table))
         return OK;
+    state->prefix_table = table_ref(bucket->table);
     TRY(table_keys_init(&state->prefix_keys, &state->prefix_arena, table, err));
     state->by_prefix = state->prefix_keys.prefix_lookup && state->prefix_keys.primary_encoder == KEY_COMPACTED;
     return OK;

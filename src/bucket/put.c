@@ -232,8 +232,7 @@ enum err_code bucket_put(struct bucket *bucket, const struct bucket_put *what, s
 {
     struct put put = {.bucket = bucket, .state = bucket->state};
     if (!bucket->state)
-        return err_set(err, ERR_NON_PRIMARY_KEY_TABLE_EXCEPTION, "table %.*s.%.*s has no primary key",
-                       SLICE_ARGS(bucket->table->database), SLICE_ARGS(bucket->table->name));
+        return bucket_has_no_key(bucket, err);
     if (what->records.len == 0) {
         *append = (struct bucket_append){0, 0};
         return OK;

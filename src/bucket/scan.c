@@ -57,8 +57,7 @@ enum err_code bucket_scan_open(struct bucket *bucket, struct slice prefix, struc
 {
     struct state *state = bucket->state;
     if (!state)
-        return err_set(err, ERR_NON_PRIMARY_KEY_TABLE_EXCEPTION, "table %.*s.%.*s has no primary key",
-                       SLICE_ARGS(bucket->table->database), SLICE_ARGS(bucket->table->name));
+        return bucket_has_no_key(bucket, err);
     struct bucket_scan *scan = mem_zalloc(sizeof *scan);
     size_t newer_count = 0, older_count = 0;
     struct delta_item *newer = NULL, *older = NULL;

@@ -37,8 +37,7 @@ enum err_code bucket_lookup(struct bucket *bucket, struct slice key, bool may_bl
 {
     struct state *state = bucket->state;
     if (!state)
-        return err_set(err, ERR_NON_PRIMARY_KEY_TABLE_EXCEPTION, "table %.*s.%.*s has no primary key",
-                       SLICE_ARGS(bucket->table->database), SLICE_ARGS(bucket->table->name));
+        return bucket_has_no_key(bucket, err);
     os_mutex_lock(&bucket->mutex);
     enum err_code code = bucket_check_open_locked(bucket, err);
     bool found = code == OK && (delta_answer(state->active, key, bucket->high_watermark, arena, value) ||

@@ -38,6 +38,7 @@ struct state {
     bool by_prefix;
     struct table_keys prefix_keys; /* for readers; never changes, since key columns don't */
     struct arena prefix_arena;
+    const struct table_info *prefix_table; /* that they borrow their types from; counted */
     /* Under write_lock: */
     struct arena arena;             /* of the schemas and keys */
     const struct table_info *table; /* that they were made from; counted */

@@ -248,6 +248,7 @@ void state_close(struct bucket *bucket)
     arrow_codec_deinit(&state->codec);
     arena_deinit(&state->arena);
     arena_deinit(&state->prefix_arena);
+    table_unref(state->prefix_table);
     arena_deinit(&state->scratch);
     buf_deinit(&state->batch);
     mem_free(state->old_row);

@@ -192,8 +192,10 @@ void bucket_tell_refused(struct bucket *bucket, enum err_code code, const struct
 {
     if (!err || (code != ERR_DISK_FULL && code != ERR_IO && code != ERR_FAILED_STORAGE))
         return;
-    trace_warn_limited(bucket->env->trace, "bucket", "write_refused", trace_slice("table", bucket->table->name),
+    const struct table_info *table = bucket_table(bucket);
+    trace_warn_limited(bucket->env->trace, "bucket", "write_refused", trace_slice("table", table->name),
                        trace_i64("bucket", bucket->number), trace_err(err));
+    table_unref(table);
 }
 
 enum err_code bucket_wait_result(struct bucket *bucket, int64_t offset, struct err *err)
