@@ -7,7 +7,7 @@
 
 /* ---- a program of calls ---- */
 
-enum what { CREATE_DB, DROP_DB, CREATE, DROP, DELETED, WRITERS, TIER, FOUND };
+enum what { CREATE_DB, ALTER_DB, DROP_DB, CREATE, ALTER, DROP, DELETED, WRITERS, TIER, FOUND };
 
 struct op {
     enum what what;
@@ -18,6 +18,7 @@ struct op {
 
 static const struct op program[] = {
     {CREATE_DB, "a", NULL, 0}, {CREATE, "a", "t", 0},     {CREATE, "fluss", "t", 0}, {TIER, "a", "t", 1},
+    {ALTER_DB, "a", NULL, 0},  {ALTER, "a", "t", 0},      {ALTER, "a", "t", 1},      {ALTER, "fluss", "t", 0},
     {TIER, "a", "t", 2},       {FOUND, "a", "t", 3},      {TIER, "a", "t", 4},       {WRITERS, NULL, NULL, 0},
     {DROP, "fluss", "t", 0},   {CREATE, "fluss", "t", 0}, {DELETED, NULL, NULL, 1},  {TIER, "fluss", "t", 9},
     {DROP_DB, "a", NULL, 0},   {DELETED, NULL, NULL, 0},  {CREATE_DB, "a", NULL, 0}, {CREATE, "a", "t", 0},
@@ -36,6 +37,24 @@ static enum err_code create(struct meta_bed *bed, const struct op *op)
     const struct table_info *table;
     TRY(meta_table_create(bed->meta, text(op->database), text(op->table), &descriptor, &table, &bed->err));
     table_unref(table);
+    return OK;
+}
+
+/* A column more, as with a lake: begun, then done. */
+static enum err_code alter(struct meta_bed *bed, const struct op *op)
+{
+    const struct table_info *table, *altered;
+    struct table_descriptor descriptor;
+    struct schema_column column = {.name = arena_printf(&bed->arena, "n%lld", (long long)op->number),
+                                   .type = type_simple(TYPE_STRING)};
+    TRY(meta_table_get(bed->meta, text(op->database), text(op->table), &table, &bed->err));
+    int64_t id = table->table_id;
+    table_descriptor_dup(&bed->arena, table->descriptor, &descriptor);
+    table_unref(table);
+    TRY(schema_add_column(&bed->arena, &descriptor.schema, &column, &bed->err));
+    TRY(meta_alter_begin(bed->meta, id, &descriptor, &bed->err));
+    TRY(meta_table_alter(bed->meta, id, &descriptor, &altered, &bed->err));
+    table_unref(altered);
     return OK;
 }
 
@@ -70,12 +89,17 @@ static enum err_code run(struct meta_bed *bed, const struct op *op)
     switch (op->what) {
     case CREATE_DB:
         return meta_database_create(bed->meta, text(op->database), (struct slice){0}, false, &bed->err);
+    case ALTER_DB:
+        return meta_database_alter(bed->meta, text(op->database),
+                                   SLICE("{\"version\":1,\"comment\":\"c\",\"custom_properties\":{}}"), &bed->err);
     case DROP_DB:
         code = meta_database_drop(bed->meta, text(op->database), false, true, &ids, &bed->err);
         vec_deinit(&ids);
         return code;
     case CREATE:
         return create(bed, op);
+    case ALTER:
+        return alter(bed, op);
     case DROP:
         return meta_table_drop(bed->meta, text(op->database), text(op->table), false, &id, &bed->err);
     case DELETED:
@@ -119,12 +143,14 @@ static struct buf see(struct meta *meta)
     size_t count;
     meta_database_list(meta, &arena, &databases, &count);
     for (size_t i = 0; i < count; i++)
-        buf_printf(&out, "%.*s %d\n", SLICE_ARGS(databases[i].name), databases[i].table_count);
+        buf_printf(&out, "%.*s %d %.*s\n", SLICE_ARGS(databases[i].name), databases[i].table_count,
+                   SLICE_ARGS(databases[i].json));
     struct meta_tables tables = {0};
     MUST(meta_table_list(meta, (struct slice){0}, &tables, &err));
     for (size_t i = 0; i < tables.len; i++) {
-        buf_printf(&out, "%lld %.*s.%.*s\n", (long long)tables.ptr[i]->table_id, SLICE_ARGS(tables.ptr[i]->database),
-                   SLICE_ARGS(tables.ptr[i]->name));
+        buf_printf(&out, "%lld %.*s.%.*s schemas %u columns %u\n", (long long)tables.ptr[i]->table_id,
+                   SLICE_ARGS(tables.ptr[i]->database), SLICE_ARGS(tables.ptr[i]->name), tables.ptr[i]->schema_count,
+                   tables.ptr[i]->descriptor->schema.column_count);
         see_lake(meta, tables.ptr[i]->table_id, &out);
     }
     meta_tables_deinit(&tables);

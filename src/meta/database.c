@@ -73,6 +73,36 @@ fail:
     return code;
 }
 
+static enum err_code alter_locked(struct meta *meta, struct slice name, struct slice json, struct err *err)
+{
+    struct database *old = map_get(&meta->databases, name);
+    if (!old)
+        return not_there(name, err);
+    int64_t now_ms = os_wall_ms(meta->os);
+    TRY(db_run(&meta->db, err, "UPDATE databases SET descriptor = ?2, modified_ms = ?3 WHERE name = ?1", "tti", name,
+               json, now_ms));
+    struct database *altered = database_create(name, json, old->created_ms, now_ms);
+    os_mutex_lock(&meta->read);
+    altered->table_count = old->table_count;
+    map_put(&meta->databases, name, altered);
+    os_mutex_unlock(&meta->read);
+    database_destroy(old);
+    return OK;
+}
+
+enum err_code meta_database_alter(struct meta *meta, struct slice name, struct slice json, struct err *err)
+{
+    struct buf normal = {0};
+    enum err_code code;
+    TRY_OR_FAIL(normal_json(json, &normal, err));
+    os_mutex_lock(&meta->write);
+    code = alter_locked(meta, name, buf_view(&normal), err);
+    os_mutex_unlock(&meta->write);
+fail:
+    buf_deinit(&normal);
+    return code;
+}
+
 /* The database's tables, without counts, into tables. */
 static void collect(struct meta *meta, struct slice database, struct meta_tables *tables)
 {

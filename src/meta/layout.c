@@ -39,10 +39,16 @@ static const char *const to_3[] = {
     NULL,
 };
 
+static const char *const to_4[] = {
+    "CREATE TABLE pending_alters (table_id INTEGER PRIMARY KEY REFERENCES tables ON DELETE CASCADE,"
+    " descriptor TEXT NOT NULL, begun_ms INTEGER NOT NULL) STRICT",
+    NULL,
+};
+
 static const struct {
     int version; /* afterwards */
     const char *const *sql;
-} steps[] = {{2, to_2}, {3, to_3}};
+} steps[] = {{2, to_2}, {3, to_3}, {4, to_4}};
 
 /* A statement with ?1 gets the time. */
 static enum err_code step_run(struct db *db, const char *const *sql, int64_t now_ms, struct err *err)

@@ -24,6 +24,7 @@
 #define META_DATABASES_MAX 10000
 #define META_TABLES_MAX 100000
 #define META_DESCRIPTOR_BYTES_MAX SCHEMA_JSON_BYTES_MAX
+#define META_SCHEMAS_MAX INT16_MAX /* of a table: batches and stored rows name theirs in 16 bits */
 
 struct meta;
 
@@ -67,6 +68,8 @@ MUST_CHECK enum err_code meta_database_create(struct meta *meta, struct slice na
  * errors   DATABASE_NOT_EXIST, DATABASE_NOT_EMPTY. */
 MUST_CHECK enum err_code meta_database_drop(struct meta *meta, struct slice name, bool ignore_if_not_exists,
                                             bool cascade, struct meta_ids *dropped, struct err *err);
+/* Another descriptor (blocks). errors: INVALID_DATABASE_EXCEPTION (JSON), DATABASE_NOT_EXIST. */
+MUST_CHECK enum err_code meta_database_alter(struct meta *meta, struct slice name, struct slice json, struct err *err);
 bool meta_database_exists(struct meta *meta, struct slice name);
 /* Copied into arena. errors: DATABASE_NOT_EXIST. */
 MUST_CHECK enum err_code meta_database_info(struct meta *meta, struct arena *arena, struct slice name,
@@ -121,12 +124,30 @@ MUST_CHECK enum err_code meta_table_check_new(struct meta *meta, struct slice da
 MUST_CHECK enum err_code meta_table_create(struct meta *meta, struct slice database, struct slice name,
                                            const struct table_descriptor *descriptor, const struct table_info **table,
                                            struct err *err);
-/* A new version of the table with another description; schemas, id and path stay (blocks). descriptor: after
- * validation, with the table's own schema. The handle is the caller's; older ones stay as they are.
- * errors   TABLE_NOT_EXIST; INVALID_TABLE_EXCEPTION as meta_table_create. */
+/* A new version of the table with another description; id and path stay (blocks). descriptor: after validation. Where
+ * its schema is another than the newest, it becomes the next one, of the next id; those before stay. An alteration that
+ * was begun is done with it. The handle is the caller's; older ones stay as they are.
+ * errors   TABLE_NOT_EXIST; INVALID_TABLE_EXCEPTION as meta_table_create; LIMIT: the table has had META_SCHEMAS_MAX. */
 MUST_CHECK enum err_code meta_table_alter(struct meta *meta, int64_t table_id,
                                           const struct table_descriptor *descriptor, const struct table_info **table,
                                           struct err *err);
+
+/* An alteration that the lake hears of first, so that a crash between the two is made good by the next start. Begun
+ * (blocks) before the lake is touched, done by meta_table_alter, or cancelled (blocks) where the lake refuses it; one
+ * that was not begun is cancelled as well.
+ * errors of begin: TABLE_NOT_EXIST; INVALID_TABLE_EXCEPTION and LIMIT as meta_table_alter, so that the lake never
+ * learns of what the metadata would refuse. */
+MUST_CHECK enum err_code meta_alter_begin(struct meta *meta, int64_t table_id,
+                                          const struct table_descriptor *descriptor, struct err *err);
+MUST_CHECK enum err_code meta_alter_cancel(struct meta *meta, int64_t table_id, struct err *err);
+struct pending_alter {
+    int64_t table_id;
+    struct slice json; /* the descriptor that the table is to have */
+};
+/* Those begun and neither done nor cancelled, of one table, or of all where table_id is -1; in arena (blocks). */
+MUST_CHECK enum err_code meta_alters_pending(struct meta *meta, int64_t table_id, struct arena *arena,
+                                             struct pending_alter **items, size_t *count, struct err *err);
+
 /* Takes it out; its id becomes a pending delete (blocks). dropped_id: -1 where it was not there and that is ignored.
  * errors   TABLE_NOT_EXIST. */
 MUST_CHECK enum err_code meta_table_drop(struct meta *meta, struct slice database, struct slice name,

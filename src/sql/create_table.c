@@ -204,25 +204,7 @@ static enum err_code table_option(struct parser *p, void *arg, size_t key_at, st
     return OK;
 }
 
-/* ---- ids: each column, and each field of a ROW in it, in the order of the text ---- */
-
-static const struct type *with_ids(struct arena *arena, const struct type *type, int32_t *next)
-{
-    if (!type->field_count)
-        return type;
-    struct type *copy = arena_alloc(arena, sizeof *copy);
-    struct field *fields = ARENA_NEW_ARRAY(arena, struct field, type->field_count);
-    *copy = *type;
-    for (uint32_t i = 0; i < type->field_count; i++) {
-        fields[i] = type->fields[i];
-        if (type->kind == TYPE_ROW)
-            fields[i].id = (*next)++;
-        fields[i].type = with_ids(arena, fields[i].type, next);
-    }
-    copy->fields = fields;
-    return copy;
-}
-
+/* Ids: each column, and each field of a ROW in it, in the order of the text. */
 static enum err_code finish(struct parser *p, struct making *m)
 {
     struct schema *schema = &m->table->schema;
@@ -233,7 +215,7 @@ static enum err_code finish(struct parser *p, struct making *m)
     for (size_t i = 0; i < m->columns.len; i++) {
         schema->columns[i] = m->columns.ptr[i];
         schema->columns[i].id = next++;
-        schema->columns[i].type = with_ids(p->arena, schema->columns[i].type, &next);
+        schema->columns[i].type = type_with_ids(p->arena, schema->columns[i].type, &next);
         TRY(parameters_finish(p, &schema->columns[i]));
     }
     schema->highest_field_id = next - 1;

@@ -145,6 +145,8 @@ const struct type *type_simple(enum type_kind kind); /* static, nullable, defaul
 /* Deep copy. */
 const struct type *type_dup(struct arena *arena, const struct type *type);
 const struct type *type_with_nullable(struct arena *arena, const struct type *type, bool nullable);
+/* Copied as far as need be, each field of a ROW in it with the next id, outer ones first: as Fluss's clients number. */
+const struct type *type_with_ids(struct arena *arena, const struct type *type, int32_t *next_id);
 
 /* Position of the column, or -1. */
 int32_t schema_find(const struct schema *schema, struct slice name);
@@ -173,6 +175,13 @@ enum lake_format { LAKE_NONE, LAKE_PAIMON, LAKE_ICEBERG, LAKE_LANCE, LAKE_HUDI, 
 const char *lake_format_name(enum lake_format format); /* "paimon"; NULL for LAKE_NONE */
 /* Any letter case. False: no such format. */
 bool lake_format_find(struct slice name, enum lake_format *format);
+
+/* ALTER TABLE ... ADD: the column behind all others, with the ids that come next; its own id is not looked at. The
+ * schema's list of columns becomes a new one in the arena.
+ * errors  INVALID_ALTER_TABLE_EXCEPTION: a column of this name is there; INVALID_ARGUMENT: it is NOT NULL, which no row
+ *         of before could be; INVALID_TABLE_EXCEPTION: more than SCHEMA_COLUMNS_MAX columns. */
+MUST_CHECK enum err_code schema_add_column(struct arena *arena, struct schema *schema,
+                                           const struct schema_column *column, struct err *err);
 
 /* Every type object deep-copied into the arena. */
 void schema_dup(struct arena *arena, const struct schema *schema, struct schema *copy);

@@ -381,6 +381,51 @@ static void properties_are_set_found_and_removed(void **state)
     arena_deinit(&arena);
 }
 
+static void added_columns_take_the_ids_that_come_next(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct schema schema, again;
+    struct buf json = {0};
+    MUST(schema_from_json(
+        &arena,
+        SLICE("{\"version\":1,\"columns\":[{\"name\":\"a\",\"data_type\":{\"type\":\"STRING\"},\"id\":3}"
+              "],\"highest_field_id\":7}"),
+        &schema, &err));
+    struct schema_column column = {.name = SLICE("r"), .comment = SLICE("c")};
+    MUST(type_from_sql(&arena, SLICE("ROW<x INT, y ARRAY<ROW<z INT>>>"), &column.type, &err));
+    MUST(schema_add_column(&arena, &schema, &column, &err));
+    assert_int_equal(schema.columns[0].id, 3);
+    assert_int_equal(schema.columns[1].id, 8);
+    assert_int_equal(schema.columns[1].type->fields[0].id, 9);
+    assert_int_equal(schema.columns[1].type->fields[1].id, 10);
+    assert_int_equal(schema.columns[1].type->fields[1].type->fields[0].type->fields[0].id, 11);
+    assert_int_equal(schema.highest_field_id, 11);
+    schema_to_json(&schema, &json);
+    MUST(schema_from_json(&arena, buf_view(&json), &again, &err));
+    MUST_FAIL(ERR_INVALID_ALTER_TABLE_EXCEPTION, schema_add_column(&arena, &schema, &column, &err));
+    column.name = SLICE("s");
+    column.type = type_with_nullable(&arena, column.type, false);
+    MUST_FAIL(ERR_INVALID_ARGUMENT, schema_add_column(&arena, &schema, &column, &err));
+    assert_int_equal(schema.column_count, 2);
+    buf_deinit(&json);
+    arena_deinit(&arena);
+}
+
+static void no_column_is_added_beyond_the_limit(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct schema schema = {.highest_field_id = -1, .auto_increment = -1};
+    for (int i = 0; i < SCHEMA_COLUMNS_MAX; i++) {
+        struct schema_column column = {.name = arena_printf(&arena, "c%d", i), .type = type_simple(TYPE_INTEGER)};
+        MUST(schema_add_column(&arena, &schema, &column, &err));
+    }
+    struct schema_column more = {.name = SLICE("more"), .type = type_simple(TYPE_INTEGER)};
+    MUST_FAIL(ERR_INVALID_TABLE_EXCEPTION, schema_add_column(&arena, &schema, &more, &err));
+    arena_deinit(&arena);
+}
+
 static void names_follow_the_rules_of_the_protocol(void **state)
 {
     (void)state;
@@ -401,4 +446,5 @@ TESTS("format.schema", TEST(golden_descriptors_are_written_as_they_were_read), T
       TEST(types_nested_beyond_the_limit_are_refused), TEST(too_many_columns_and_too_long_texts_are_refused),
       TEST(sql_spellings_of_flink_are_understood), TEST(keys_of_tables_are_normalized_or_refused),
       TEST(table_texts_that_break_a_rule_are_refused), TEST(properties_are_set_found_and_removed),
+      TEST(added_columns_take_the_ids_that_come_next), TEST(no_column_is_added_beyond_the_limit),
       TEST(names_follow_the_rules_of_the_protocol))
