@@ -171,62 +171,24 @@ static enum err_code schema_publish(struct os *os, const char *dir, const struct
     return code;
 }
 
-static enum err_code has_snapshot(struct os *os, const char *dir, bool *has, struct err *err)
+/* ---- the next schema ---- */
+
+/* A lake table that is wider already keeps its columns, if a row may lack them: the metadata can be behind it. */
+static enum err_code keep_more(struct arena *arena, const struct paimon_schema *have, struct paimon_schema *want,
+                               struct err *err)
 {
-    struct path snapshots;
-    struct numbered found = {.prefix = "snapshot-"};
-    TRY(paimon_path_set(&snapshots, err, "%s/snapshot", dir));
-    TRY(paimon_numbered_find(os, snapshots.text, &found, err));
-    *has = found.any;
+    uint32_t more = have->column_count - want->column_count, own = want->column_count - SYSTEM_COLUMN_COUNT;
+    for (uint32_t i = 0; i < more; i++)
+        if (!have->columns[own + i].type->nullable)
+            return differs(err, "with %u columns more", more);
+    struct schema_column *columns = ARENA_NEW_ARRAY(arena, struct schema_column, have->column_count);
+    memcpy(columns, want->columns, own * sizeof *columns);
+    memcpy(columns + own, have->columns + own, more * sizeof *columns);
+    memcpy(columns + own + more, want->columns + own, SYSTEM_COLUMN_COUNT * sizeof *columns);
+    want->columns = columns;
+    want->column_count = have->column_count;
     return OK;
 }
-
-static enum err_code check_existing(struct os *os, const char *dir, struct arena *arena, struct slice text,
-                                    const struct paimon_schema *wanted, enum paimon_existing existing, struct err *err)
-{
-    struct paimon_schema have;
-    bool filled;
-    TRY(paimon_schema_read(arena, text, &have, err));
-    TRY(schema_fits(&have, wanted, err));
-    if (existing == PAIMON_MAY_HOLD_ROWS)
-        return OK;
-    TRY(has_snapshot(os, dir, &filled, err));
-    return filled ? differs(err, "it is not empty") : OK;
-}
-
-static enum err_code create(struct os *os, const char *dir, struct arena *arena, struct buf *text,
-                            const struct paimon_schema *wanted, enum paimon_existing existing, struct err *err)
-{
-    int64_t id;
-    TRY(paimon_table_newest_schema(os, dir, &id, text, err));
-    if (id < 0) {
-        enum err_code code = schema_publish(os, dir, wanted, err);
-        if (code != ERR_ALREADY_EXISTS)
-            return code;
-        TRY(paimon_table_newest_schema(os, dir, &id, text, err)); /* somebody else was faster */
-    }
-    return check_existing(os, dir, arena, buf_view(text), wanted, existing, err);
-}
-
-enum err_code paimon_table_create(struct os *os, const struct paimon_place *place,
-                                  const struct table_descriptor *descriptor, enum paimon_existing existing,
-                                  struct err *err)
-{
-    struct arena arena = {0};
-    struct buf text = {0};
-    struct paimon_schema wanted;
-    struct path dir;
-    enum err_code code;
-    TRY_OR_FAIL(wanted_schema(&arena, descriptor, &wanted, err));
-    TRY_OR_FAIL(paimon_place_dir(place, &dir, err));
-    TRY_OR_FAIL(create(os, dir.text, &arena, &text, &wanted, existing, err));
-fail:
-    buf_deinit(&text);
-    arena_deinit(&arena);
-    return code;
-}
-
-/* ---- altering ---- */
 
 /* The columns that are there keep their ids; new ones take the next. */
 static enum err_code keep_ids(struct arena *arena, const struct paimon_schema *have, struct paimon_schema *want,
@@ -237,7 +199,7 @@ static enum err_code keep_ids(struct arena *arena, const struct paimon_schema *h
     if (!have->has_system_columns)
         return differs(err, "it lacks the columns __bucket, __offset and __timestamp");
     if (want->column_count < have->column_count)
-        return differs(err, "with %u columns more", have->column_count - want->column_count);
+        TRY(keep_more(arena, have, want, err));
     for (uint32_t i = 0; i < want->column_count; i++) {
         uint32_t from_end = want->column_count - i;
         struct schema_column *column = &want->columns[i];
@@ -270,6 +232,78 @@ static void merge_options(struct arena *arena, const struct properties *have, st
     }
 }
 
+/* The columns that are lacking behind what is there; everything else stays. */
+static enum err_code publish_next(struct os *os, const char *dir, struct arena *arena, const struct paimon_schema *have,
+                                  struct paimon_schema *wanted, struct err *err)
+{
+    TRY(keys_fit(have, wanted, err));
+    TRY(keep_ids(arena, have, wanted, err));
+    merge_options(arena, &have->options, &wanted->options);
+    wanted->id = have->id + 1;
+    return schema_publish(os, dir, wanted, err);
+}
+
+static enum err_code has_snapshot(struct os *os, const char *dir, bool *has, struct err *err)
+{
+    struct path snapshots;
+    struct numbered found = {.prefix = "snapshot-"};
+    TRY(paimon_path_set(&snapshots, err, "%s/snapshot", dir));
+    TRY(paimon_numbered_find(os, snapshots.text, &found, err));
+    *has = found.any;
+    return OK;
+}
+
+static enum err_code check_existing(struct os *os, const char *dir, struct arena *arena, struct slice text,
+                                    struct paimon_schema *wanted, enum paimon_existing existing, struct err *err)
+{
+    struct paimon_schema have;
+    bool filled;
+    TRY(paimon_schema_read(arena, text, &have, err));
+    if (existing == PAIMON_MAY_HOLD_ROWS && have.column_count < wanted->column_count) {
+        TRY(options_fit(&have.options, &wanted->options, err));
+        return publish_next(os, dir, arena, &have, wanted, err);
+    }
+    TRY(schema_fits(&have, wanted, err));
+    if (existing == PAIMON_MAY_HOLD_ROWS)
+        return OK;
+    TRY(has_snapshot(os, dir, &filled, err));
+    return filled ? differs(err, "it is not empty") : OK;
+}
+
+static enum err_code create(struct os *os, const char *dir, struct arena *arena, struct buf *text,
+                            struct paimon_schema *wanted, enum paimon_existing existing, struct err *err)
+{
+    int64_t id;
+    TRY(paimon_table_newest_schema(os, dir, &id, text, err));
+    if (id < 0) {
+        enum err_code code = schema_publish(os, dir, wanted, err);
+        if (code != ERR_ALREADY_EXISTS)
+            return code;
+        TRY(paimon_table_newest_schema(os, dir, &id, text, err)); /* somebody else was faster */
+    }
+    return check_existing(os, dir, arena, buf_view(text), wanted, existing, err);
+}
+
+enum err_code paimon_table_create(struct os *os, const struct paimon_place *place,
+                                  const struct table_descriptor *descriptor, enum paimon_existing existing,
+                                  struct err *err)
+{
+    struct arena arena = {0};
+    struct buf text = {0};
+    struct paimon_schema wanted;
+    struct path dir;
+    enum err_code code;
+    TRY_OR_FAIL(wanted_schema(&arena, descriptor, &wanted, err));
+    TRY_OR_FAIL(paimon_place_dir(place, &dir, err));
+    TRY_OR_FAIL(create(os, dir.text, &arena, &text, &wanted, existing, err));
+fail:
+    buf_deinit(&text);
+    arena_deinit(&arena);
+    return code;
+}
+
+/* ---- altering ---- */
+
 static enum err_code alter(struct os *os, const char *dir, struct arena *arena, struct buf *text,
                            struct paimon_schema *wanted, struct err *err)
 {
@@ -281,11 +315,7 @@ static enum err_code alter(struct os *os, const char *dir, struct arena *arena, 
     TRY(paimon_schema_read(arena, buf_view(text), &have, err));
     if (schema_fits(&have, wanted, NULL) == OK)
         return OK;
-    TRY(keys_fit(&have, wanted, err));
-    TRY(keep_ids(arena, &have, wanted, err));
-    merge_options(arena, &have.options, &wanted->options);
-    wanted->id = id + 1;
-    return schema_publish(os, dir, wanted, err);
+    return publish_next(os, dir, arena, &have, wanted, err);
 }
 
 enum err_code paimon_table_alter(struct os *os, const struct paimon_place *place,

@@ -266,8 +266,52 @@ static void added_columns_stand_before_the_system_columns(void **state)
     }
     assert_null(properties_get(&schema->options, "fluss.a"));
     assert_non_null(properties_get(&schema->options, "fluss.b"));
-    MUST_FAIL(ERR_LAKE_TABLE_ALREADY_EXIST, paimon_table_alter(os_real(), &place, &table, &err));
     paimon_table_close(open);
+    arena_deinit(&arena);
+}
+
+static uint32_t column_count(const struct paimon_place *place)
+{
+    struct paimon_table *open;
+    MUST(paimon_table_open(os_real(), place, &open, &err));
+    uint32_t count = paimon_table_schema(open)->column_count;
+    paimon_table_close(open);
+    return count;
+}
+
+/* The lake heard of a column, and the metadata did not. */
+static void a_table_that_is_wider_keeps_its_columns(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct paimon_place place = {slice_str(test_dir()), SLICE("d"), SLICE("t")};
+    struct table_descriptor table = descriptor_of(&arena, TABLE(INT_ID "," STRING_V, PRIMARY, "\"c\":\"1\""));
+    struct table_descriptor wider =
+        descriptor_of(&arena, TABLE(INT_ID "," STRING_V "," COLUMN("n", "\"type\":\"INTEGER\""), PRIMARY, ""));
+    MUST(paimon_table_create(os_real(), &place, &wider, PAIMON_MUST_BE_EMPTY, &err));
+    MUST(paimon_table_alter(os_real(), &place, &table, &err));
+    assert_int_equal(column_count(&place), 6);
+    MUST(paimon_table_alter(os_real(), &place, &wider, &err));
+    assert_int_equal(column_count(&place), 6);
+    arena_deinit(&arena);
+}
+
+static void a_table_that_lacks_the_last_columns_gets_them_when_the_lake_is_enabled(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct paimon_place place = {slice_str(test_dir()), SLICE("d"), SLICE("t")};
+    struct table_descriptor table = descriptor_of(&arena, BASE);
+    struct table_descriptor wider = descriptor_of(
+        &arena, TABLE(INT_ID "," STRING_V "," COLUMN("n", "\"type\":\"INTEGER\""), PRIMARY, "\"a\":\"1\""));
+    struct table_descriptor other = descriptor_of(
+        &arena,
+        TABLE(INT_ID "," COLUMN("w", "\"type\":\"STRING\"") "," COLUMN("n", "\"type\":\"INTEGER\""), PRIMARY, ""));
+    MUST(paimon_table_create(os_real(), &place, &table, PAIMON_MUST_BE_EMPTY, &err));
+    MUST_FAIL(ERR_LAKE_TABLE_ALREADY_EXIST, paimon_table_create(os_real(), &place, &wider, PAIMON_MUST_BE_EMPTY, &err));
+    MUST_FAIL(ERR_LAKE_TABLE_ALREADY_EXIST, paimon_table_create(os_real(), &place, &other, PAIMON_MAY_HOLD_ROWS, &err));
+    MUST(paimon_table_create(os_real(), &place, &wider, PAIMON_MAY_HOLD_ROWS, &err));
+    assert_int_equal(column_count(&place), 6);
     arena_deinit(&arena);
 }
 
@@ -282,4 +326,6 @@ static void a_table_that_is_not_there_is_not_found(void **state)
 TESTS("paimon.catalog", TEST(schemas_are_those_of_the_golden_tables), TEST(golden_tables_are_taken),
       TEST(an_equal_table_is_taken_and_another_refused), TEST(refuses_what_fluss_sets_itself_and_what_it_cannot_write),
       TEST(nested_fields_take_ids_depth_first), TEST(added_columns_stand_before_the_system_columns),
+      TEST(a_table_that_is_wider_keeps_its_columns),
+      TEST(a_table_that_lacks_the_last_columns_gets_them_when_the_lake_is_enabled),
       TEST(a_table_that_is_not_there_is_not_found))

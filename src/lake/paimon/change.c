@@ -77,6 +77,7 @@ static enum err_code block_write(struct paimon_round *r, struct block *block, st
     struct column *views = ARENA_NEW_ARRAY(&arena, struct column, l->column_count);
     for (uint32_t i = 0; i < r->options.column_count; i++)
         column_builder_view(&block->columns[i], &arena, &views[l->value_first + i]);
+    paimon_round_null_views(r, &arena, block->row_count, &views[l->value_first + r->options.column_count]);
     if (r->schema->has_system_columns)
         paimon_round_system_view(r, block->system, block->row_count, &views[l->column_count - SYSTEM_COLUMN_COUNT]);
     paimon_layout_fill(l, views, buf_view(&block->sequences), buf_view(&block->kinds), block->row_count);

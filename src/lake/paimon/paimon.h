@@ -56,7 +56,8 @@ MUST_CHECK enum err_code paimon_warehouse(const struct properties *options, cons
 
 enum paimon_existing {
     PAIMON_MUST_BE_EMPTY, /* CREATE TABLE: a table that is there must fit, and must have no snapshot */
-    PAIMON_MAY_HOLD_ROWS  /* ALTER TABLE ... enable the lake: it must fit */
+    PAIMON_MAY_HOLD_ROWS  /* ALTER TABLE ... enable the lake: it must fit, or lack the last columns, which it then gets
+                           */
 };
 
 /* Makes the table that belongs to a Fluss table (database included), as Fluss 0.9.1 makes it: the columns one to one,
@@ -168,7 +169,9 @@ struct paimon_round;
 struct paimon_bucket; /* one bucket's files of a round */
 
 struct paimon_round_options {
-    const struct schema_column *columns; /* of the Fluss table: what the rows given have; borrowed until the destroy */
+    /* Of the Fluss table: what the rows given have; borrowed until the destroy. Columns that were added to the lake
+     * table behind these, and that may be null, are null in every row: the lake hears of ALTER TABLE first. */
+    const struct schema_column *columns;
     uint32_t column_count;
     /* A directory of this tiering service alone, which is there. The round leaves its name there before it writes
      * anything, so that paimon_sweep() finds what a killed round left. ptr NULL: no such record (tests). */

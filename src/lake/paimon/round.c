@@ -4,15 +4,28 @@
 
 /* ---- begin ---- */
 
-/* The caller's columns are the table's, in order; the system columns are added here. */
+/* Columns that were added to the lake table and of which the caller does not know yet: they hold null. */
+static enum err_code check_more(struct paimon_round *r, struct err *err)
+{
+    const struct paimon_schema *schema = r->schema;
+    uint32_t own = schema->column_count - (schema->has_system_columns ? SYSTEM_COLUMN_COUNT : 0);
+    bool nullable = true;
+    if (r->options.column_count <= own) {
+        r->more_count = own - r->options.column_count;
+        for (uint32_t i = r->options.column_count; i < own; i++)
+            nullable &= schema->columns[i].type->nullable;
+        if (nullable)
+            return OK;
+    }
+    return err_set(err, ERR_LAKE, "the lake table has %u columns, the table %u", own, r->options.column_count);
+}
+
+/* The caller's columns are the table's, in order, as many as it knows of; the system columns are added here. */
 static enum err_code match_columns(struct paimon_round *r, const struct type ***types, struct err *err)
 {
     const struct paimon_schema *schema = r->schema;
-    uint32_t system = schema->has_system_columns ? SYSTEM_COLUMN_COUNT : 0;
     *types = ARENA_NEW_ARRAY(&r->arena, const struct type *, schema->column_count);
-    if (r->options.column_count + system != schema->column_count)
-        return err_set(err, ERR_LAKE, "the lake table has %u columns, the table %u", schema->column_count - system,
-                       r->options.column_count);
+    TRY(check_more(r, err));
     for (uint32_t i = 0; i < r->options.column_count; i++) {
         const struct schema_column *given = &r->options.columns[i], *lake = &schema->columns[i];
         if (!slice_equal(given->name, lake->name) || !paimon_type_same(given->type, lake->type))
@@ -195,20 +208,29 @@ void paimon_round_system_view(const struct paimon_round *r, const struct buf sys
             .type = columns[i].type, .length = row_count, .data = system[i].ptr, .data_len = system[i].len};
 }
 
+void paimon_round_null_views(const struct paimon_round *r, struct arena *arena, uint32_t row_count,
+                             struct column *views)
+{
+    for (uint32_t i = 0; i < r->more_count; i++)
+        column_nulls(arena, r->schema->columns[r->options.column_count + i].type, row_count, &views[i]);
+}
+
 enum err_code paimon_bucket_append(struct paimon_bucket *bucket, const struct paimon_rows *rows, struct err *err)
 {
     struct paimon_round *r = bucket->round;
     ASSERT(!r->layout.key_count && !bucket->is_ended);
     if (rows->row_count == 0)
         return OK;
-    struct column *views = mem_alloc(r->layout.column_count * sizeof *views);
+    struct arena arena = {0};
+    struct column *views = ARENA_NEW_ARRAY(&arena, struct column, r->layout.column_count);
     memcpy(views, rows->columns, r->options.column_count * sizeof *views);
+    paimon_round_null_views(r, &arena, rows->row_count, views + r->options.column_count);
     if (r->schema->has_system_columns) {
         put_system(r, rows);
-        paimon_round_system_view(r, r->system, rows->row_count, views + r->options.column_count);
+        paimon_round_system_view(r, r->system, rows->row_count, views + r->layout.column_count - SYSTEM_COLUMN_COUNT);
     }
     enum err_code code = paimon_data_files_write(&bucket->data, views, rows->row_count, err);
-    mem_free(views);
+    arena_deinit(&arena);
     return code == OK ? paimon_round_bound_memory(r, err) : code;
 }
 

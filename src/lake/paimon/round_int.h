@@ -14,6 +14,7 @@ struct paimon_round {
     struct layout layout;
     struct live *live; /* the table's, of base_id */
     int64_t base_id;
+    uint32_t more_count; /* columns of the lake table behind the caller's */
     VEC(struct paimon_bucket *) buckets;
     struct map by_place;  /* the same by partition and bucket */
     struct map sequences; /* int64_t in the arena: the greatest in the live files of a partition and bucket */
@@ -55,6 +56,10 @@ MUST_CHECK enum err_code paimon_round_bound_memory(struct paimon_round *round, s
 /* Views of the three system columns. */
 void paimon_round_system_view(const struct paimon_round *round, const struct buf system[SYSTEM_COLUMN_COUNT],
                               uint32_t row_count, struct column *views);
+
+/* Views of the columns that the caller does not know of, all null; in the arena. */
+void paimon_round_null_views(const struct paimon_round *round, struct arena *arena, uint32_t row_count,
+                             struct column *views);
 
 void paimon_changes_init(struct paimon_bucket *bucket);
 MUST_CHECK enum err_code paimon_changes_flush(struct paimon_bucket *bucket, struct err *err);
