@@ -16,8 +16,7 @@ struct fetch_projection {
     const struct table_info *table;
     struct fetch_types *schemas; /* all that the table ever had */
     uint32_t schema_count;
-    uint32_t *selected; /* strictly increasing */
-    uint32_t selected_count;
+    struct arrow_selection selection; /* of the newest schema: its columns are those before, and those added behind */
 };
 
 /* errors: INVALID_COLUMN_PROJECTION, UNKNOWN_TABLE_OR_BUCKET_EXCEPTION. */

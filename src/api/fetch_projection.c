@@ -6,14 +6,15 @@ static enum err_code selected_read(struct api_call *call, const struct wire_pb_f
     size_t count = req->projected_fields_count;
     if (count == 0 || count > SCHEMA_COLUMNS_MAX)
         return err_set(err, ERR_INVALID_COLUMN_PROJECTION, "a projection of %zu columns", count);
-    projection->selected = ARENA_NEW_ARRAY(&call->arena, uint32_t, count);
-    projection->selected_count = (uint32_t)count;
+    uint32_t *selected = ARENA_NEW_ARRAY(&call->arena, uint32_t, count);
+    projection->selection.positions = selected;
+    projection->selection.count = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
         int32_t field = req->projected_fields[i];
         if (field < 0 || (i > 0 && field <= req->projected_fields[i - 1]))
             return err_set(err, ERR_INVALID_COLUMN_PROJECTION,
                            "projected fields must be positions that increase, and %d does not", field);
-        projection->selected[i] = (uint32_t)field;
+        selected[i] = (uint32_t)field;
     }
     return OK;
 }
@@ -34,6 +35,7 @@ enum err_code fetch_projection_read(struct api_call *call, const struct wire_pb_
     for (uint32_t i = 0; i < table->schema_count; i++)
         projection->schemas[i] =
             (struct fetch_types){table->schemas[i].schema_id, row_type(&call->arena, table->schemas[i].schema)};
+    projection->selection.row = projection->schemas[table->schema_count - 1].row;
     return OK;
 }
 

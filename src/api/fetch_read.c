@@ -124,8 +124,7 @@ static enum err_code batch_project(struct gather *g, const struct fetch_projecti
         return err_set(err, ERR_SCHEMA_NOT_EXIST, "the table has no schema %d", batch->schema_id);
     struct buf out = {0};
     arrow_ranges ranges = {0};
-    enum err_code code =
-        log_batch_project(head, types->row, projection->selected, projection->selected_count, &out, &ranges, err);
+    enum err_code code = log_batch_project(head, types->row, &projection->selection, &out, &ranges, err);
     if (code == OK)
         code = gather_memory(g, buf_view(&out), err);
     for (size_t i = 0; code == OK && i < ranges.len; i++)

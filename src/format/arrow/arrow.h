@@ -65,12 +65,22 @@ struct arrow_range {
 };
 typedef VEC(struct arrow_range) arrow_ranges;
 
+/* Which columns are wanted: positions in row, strictly increasing and below its field count. */
+struct arrow_selection {
+    const struct type *row;
+    const uint32_t *positions;
+    uint32_t count;
+};
+
+#define ARROW_NULLS_BYTES_MAX (64u << 20) /* of one buffer of a column that a message does not have */
+
 /* Some columns of a message, undecoded: the new prefix and metadata are appended to out, the parts of the body that
  * follow them to ranges (offsets from the start of the message; neighbours are joined). Buffers keep the padded lengths
- * they had. head is the message up to the end of its metadata, message_len the length of the whole; selected are
- * positions in row, strictly increasing and below its field count (an assert: the caller has refused others). */
+ * they had. head is the message up to the end of its metadata, message_len the length of the whole, row what it has.
+ * selection (an assert: the caller has refused others) may be of a row with more fields behind those: the message gets
+ * a column of nulls for each that is wanted. errors: CORRUPT; LIMIT: rows by the million. */
 MUST_CHECK enum err_code arrow_project(struct slice head, uint64_t message_len, const struct type *row,
-                                       const uint32_t *selected, uint32_t selected_count, struct buf *out,
-                                       arrow_ranges *ranges, struct err *err);
+                                       const struct arrow_selection *selection, struct buf *out, arrow_ranges *ranges,
+                                       struct err *err);
 
 #endif

@@ -117,6 +117,7 @@ static void assert_columns(struct arrow_codec *codec, struct slice message, cons
 }
 
 static const uint32_t all[] = {0, 1, 2, 3, 4, 5};
+static const struct arrow_selection everything = {&row, all, TYPE_COUNT};
 
 static void what_is_encoded_decodes_with_every_codec(void **state)
 {
@@ -158,8 +159,8 @@ static void a_projection_holds_the_asked_columns(void **state)
             size_t head_bytes;
             encode(&codec, codecs[i], 100, &message);
             MUST(arrow_head_bytes(slice_of(message.ptr, ARROW_PREFIX_BYTES), &head_bytes, &err));
-            MUST(arrow_project(slice_of(message.ptr, head_bytes), message.len, &row, cases[k].selected, cases[k].count,
-                               &out, &ranges, &err));
+            struct arrow_selection selection = {&row, cases[k].selected, cases[k].count};
+            MUST(arrow_project(slice_of(message.ptr, head_bytes), message.len, &row, &selection, &out, &ranges, &err));
             assert_int_equal(ranges.len, cases[k].ranges);
             gather(buf_view(&message), &out, &ranges);
             assert_columns(&codec, buf_view(&out), cases[k].selected, cases[k].count, 100);
@@ -179,9 +180,96 @@ static void a_projection_of_all_columns_is_the_same_message(void **state)
         struct buf message = {0}, out = {0};
         arrow_ranges ranges = {0};
         encode(&codec, codecs[i], 50, &message);
-        MUST(arrow_project(buf_view(&message), message.len, &row, all, TYPE_COUNT, &out, &ranges, &err));
+        MUST(arrow_project(buf_view(&message), message.len, &row, &everything, &out, &ranges, &err));
         gather(buf_view(&message), &out, &ranges);
         assert_slice_equal(buf_view(&out), buf_view(&message));
+        buf_deinit(&message);
+        buf_deinit(&out);
+        vec_deinit(&ranges);
+    }
+    arrow_codec_deinit(&codec);
+}
+
+/* The row's columns, and behind them one more of each type, which no message has. */
+static void assert_added_columns(struct arrow_codec *codec, struct slice message, const struct field *wider,
+                                 const uint32_t *selected, uint32_t count, uint32_t rows)
+{
+    struct err err;
+    struct arena arena = {0};
+    struct column columns[2 * TYPE_COUNT];
+    struct field kept[2 * TYPE_COUNT];
+    uint32_t row_count;
+    for (uint32_t c = 0; c < count; c++)
+        kept[c] = wider[selected[c]];
+    struct type type = {.kind = TYPE_ROW, .fields = kept, .field_count = count};
+    MUST(arrow_decode(codec, message, &type, &arena, columns, &row_count, &err));
+    assert_int_equal(row_count, rows);
+    for (uint32_t c = 0; c < count; c++)
+        for (uint32_t i = 0; i < rows; i++) {
+            struct datum got, want = {.is_null = true};
+            if (selected[c] < TYPE_COUNT)
+                want = made(&arena, kept[c].type, i, 0);
+            column_get(&columns[c], i, &arena, &got);
+            assert_same(kept[c].type, &got, &want);
+        }
+    arena_deinit(&arena);
+}
+
+static void columns_that_a_message_lacks_are_null(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t selected[2 * TYPE_COUNT];
+        uint32_t count;
+    } cases[] = {{{6}, 1},
+                 {{7}, 1},
+                 {{8}, 1},
+                 {{9}, 1},
+                 {{10}, 1},
+                 {{11}, 1},
+                 {{0, 6}, 2},
+                 {{5, 11}, 2},
+                 {{1, 4, 8, 9, 10}, 5},
+                 {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 12}};
+    struct field wider[2 * TYPE_COUNT];
+    struct type wide = {.kind = TYPE_ROW, .fields = wider, .field_count = 2 * TYPE_COUNT};
+    struct err err;
+    struct arrow_codec codec = {0};
+    for (size_t t = 0; t < 2 * TYPE_COUNT; t++)
+        wider[t] = fields[t % TYPE_COUNT];
+    for (size_t i = 0; i < ARRAY_LEN(codecs); i++)
+        for (size_t k = 0; k < ARRAY_LEN(cases); k++)
+            for (uint32_t rows = 1; rows < 200; rows += rows < 10 ? 1 : 61) {
+                struct buf message = {0}, out = {0};
+                arrow_ranges ranges = {0};
+                struct arrow_selection selection = {&wide, cases[k].selected, cases[k].count};
+                encode(&codec, codecs[i], rows, &message);
+                MUST(arrow_project(buf_view(&message), message.len, &row, &selection, &out, &ranges, &err));
+                gather(buf_view(&message), &out, &ranges);
+                assert_added_columns(&codec, buf_view(&out), wider, cases[k].selected, cases[k].count, rows);
+                buf_deinit(&message);
+                buf_deinit(&out);
+                vec_deinit(&ranges);
+            }
+    arrow_codec_deinit(&codec);
+}
+
+/* A message may tell of any number of rows: nothing is made for more than it may have. */
+static void rows_without_end_get_no_columns_of_nulls(void **state)
+{
+    (void)state;
+    static const struct type none = {.kind = TYPE_ROW};
+    static const uint32_t first = 0;
+    struct arrow_selection selection = {&row, &first, 1};
+    struct arrow_codec codec = {0};
+    static const uint32_t counts[] = {ARROW_NULLS_BYTES_MAX / 4, ARROW_NULLS_BYTES_MAX / 4 + 1, UINT32_MAX};
+    for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+        struct buf message = {0}, out = {0};
+        arrow_ranges ranges = {0};
+        arrow_encode(&codec, codecs[0], NULL, 0, counts[i], &message);
+        enum err_code code = arrow_project(buf_view(&message), message.len, &none, &selection, &out, &ranges, NULL);
+        assert_int_equal(code, i ? ERR_LIMIT : OK);
+        assert_int_equal(out.len > 0, i == 0);
         buf_deinit(&message);
         buf_deinit(&out);
         vec_deinit(&ranges);
@@ -210,7 +298,7 @@ static void every_cut_off_prefix_is_refused(void **state)
         for (size_t cut = 0; cut < message.len; cut++) {
             struct slice part = slice_of(message.ptr, cut);
             MUST_FAIL(ERR_CORRUPT, decode(&codec, part, &row));
-            MUST_FAIL(ERR_CORRUPT, arrow_project(part, cut, &row, all, 2, &out, &ranges, NULL));
+            MUST_FAIL(ERR_CORRUPT, arrow_project(part, cut, &row, &everything, &out, &ranges, NULL));
         }
         assert_int_equal(out.len, 0);
         assert_int_equal(ranges.len, 0);
@@ -362,6 +450,7 @@ static void empty_compressed_buffers_come_in_two_forms(void **state)
 
 TESTS("arrow.message", TEST(empty_compressed_buffers_come_in_two_forms), TEST(what_is_encoded_decodes_with_every_codec),
       TEST(a_projection_holds_the_asked_columns), TEST(a_projection_of_all_columns_is_the_same_message),
+      TEST(columns_that_a_message_lacks_are_null), TEST(rows_without_end_get_no_columns_of_nulls),
       TEST(every_cut_off_prefix_is_refused), TEST(a_message_of_other_columns_is_refused),
       TEST(a_decompression_bomb_is_refused_before_it_unpacks), TEST(more_rows_than_the_limit_are_refused),
       TEST(metadata_beyond_the_limit_is_refused), TEST(offsets_that_fall_or_leave_the_data_are_refused))

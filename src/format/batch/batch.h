@@ -168,14 +168,16 @@ MUST_CHECK enum err_code log_batch_head_bytes(struct slice bytes, size_t *head_b
 
 /* A batch of some of its columns, undecoded: new bytes to send first, then parts of the old batch as they are.
  * head        the batch's first bytes, log_batch_head_bytes() of them or more.
+ * type        the ROW of the batch's schema.
+ * selection   what is wanted, of the same ROW or that of a later schema: columns that were added behind are all null.
  * out         header, change types and metadata are appended; a batch without records is copied whole.
  * ranges      the parts of the body, offsets from the start of the batch, are appended.
  * The header keeps its CRC, which is then wrong, as stock servers do; statistics are left out.
- * errors: INVALID_COLUMN_PROJECTION for positions that are not strictly increasing or beyond the fields of type, or for
- * none; CORRUPT_RECORD, CORRUPT, LIMIT. */
-MUST_CHECK enum err_code log_batch_project(struct slice head, const struct type *type, const uint32_t *selected,
-                                           uint32_t selected_count, struct buf *out, arrow_ranges *ranges,
-                                           struct err *err);
+ * errors: INVALID_COLUMN_PROJECTION for positions that are not strictly increasing or beyond the fields of the
+ * selection's ROW, or for none; CORRUPT_RECORD, CORRUPT, LIMIT. */
+MUST_CHECK enum err_code log_batch_project(struct slice head, const struct type *type,
+                                           const struct arrow_selection *selection, struct buf *out,
+                                           arrow_ranges *ranges, struct err *err);
 
 /* ---- building log batches ---- */
 

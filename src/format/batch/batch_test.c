@@ -329,9 +329,11 @@ static void wrong_projections_are_refused(void **state)
     struct buf batch = {0}, out = {0};
     arrow_ranges ranges = {0};
     build(LOG_FORMAT_ARROW, LOG_BATCH_V0, 8, &batch);
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-        MUST_FAIL(ERR_INVALID_COLUMN_PROJECTION, log_batch_project(buf_view(&batch), &row_of_three, cases[i].selected,
-                                                                   cases[i].count, &out, &ranges, NULL));
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct arrow_selection selection = {&row_of_three, cases[i].selected, cases[i].count};
+        MUST_FAIL(ERR_INVALID_COLUMN_PROJECTION,
+                  log_batch_project(buf_view(&batch), &row_of_three, &selection, &out, &ranges, NULL));
+    }
     assert_int_equal(out.len, 0);
     assert_int_equal(ranges.len, 0);
     buf_deinit(&batch);
@@ -346,12 +348,13 @@ static void a_head_that_is_cut_off_is_not_projected(void **state)
     arrow_ranges ranges = {0};
     size_t need;
     uint32_t selected = 1;
+    struct arrow_selection selection = {&row_of_three, &selected, 1};
     build(LOG_FORMAT_ARROW, LOG_BATCH_V0, 8, &batch);
     MUST(log_batch_head_bytes(buf_view(&batch), &need, &err));
     assert_true(need < batch.len);
     for (size_t len = 0; len <= need; len++) {
         enum err_code code =
-            log_batch_project(slice_of(batch.ptr, len), &row_of_three, &selected, 1, &out, &ranges, NULL);
+            log_batch_project(slice_of(batch.ptr, len), &row_of_three, &selection, &out, &ranges, NULL);
         assert_int_equal(code == OK, len == need);
         assert_int_equal(out.len == 0, len != need);
     }

@@ -378,7 +378,8 @@ static void project_all(struct line *line, struct slice input, const uint32_t *s
             MUST(log_batch_head_bytes(slice_of(batch.ptr, have), &need, &err));
         }
         arrow_ranges ranges = {0};
-        MUST(log_batch_project(slice_of(batch.ptr, need), line->type, selected, selected_count, out, &ranges, &err));
+        struct arrow_selection selection = {line->type, selected, selected_count};
+        MUST(log_batch_project(slice_of(batch.ptr, need), line->type, &selection, out, &ranges, &err));
         for (size_t i = 0; i < ranges.len; i++)
             buf_put(out, batch.ptr + ranges.ptr[i].offset, ranges.ptr[i].len);
         vec_deinit(&ranges);

@@ -62,8 +62,9 @@ static size_t ranges_len(const arrow_ranges *ranges, size_t first)
     return len;
 }
 
-static enum err_code project_rows(const struct log_batch *batch, const struct type *type, const uint32_t *selected,
-                                  uint32_t selected_count, struct buf *out, arrow_ranges *ranges, struct err *err)
+static enum err_code project_rows(const struct log_batch *batch, const struct type *type,
+                                  const struct arrow_selection *selection, struct buf *out, arrow_ranges *ranges,
+                                  struct err *err)
 {
     struct reader r = reader_of(batch->bytes);
     reader_slice(&r, batch->body_offset);
@@ -72,7 +73,7 @@ static enum err_code project_rows(const struct log_batch *batch, const struct ty
     if (!reader_ok(&r))
         return err_set(err, ERR_CORRUPT, "log batch is cut off in its change types");
     size_t start = put_head(batch, change_types, out);
-    TRY(arrow_project(reader_rest(&r), batch->size - at, type, selected, selected_count, out, ranges, err));
+    TRY(arrow_project(reader_rest(&r), batch->size - at, type, selection, out, ranges, err));
     size_t size = out->len - start + ranges_len(ranges, first_range);
     store_u32(out->ptr + start + BATCH_LENGTH_AT, (uint32_t)(size - BATCH_LENGTH_BEHIND));
     for (size_t i = first_range; i < ranges->len; i++)
@@ -80,11 +81,11 @@ static enum err_code project_rows(const struct log_batch *batch, const struct ty
     return OK;
 }
 
-enum err_code log_batch_project(struct slice head, const struct type *type, const uint32_t *selected,
-                                uint32_t selected_count, struct buf *out, arrow_ranges *ranges, struct err *err)
+enum err_code log_batch_project(struct slice head, const struct type *type, const struct arrow_selection *selection,
+                                struct buf *out, arrow_ranges *ranges, struct err *err)
 {
     struct log_batch batch = {0};
-    TRY(check_selected(type->field_count, selected, selected_count, err));
+    TRY(check_selected(selection->row->field_count, selection->positions, selection->count, err));
     TRY(log_batch_read(head, &batch, err));
     size_t out_len = out->len;
     if (!batch.record_count) {
@@ -93,7 +94,7 @@ enum err_code log_batch_project(struct slice head, const struct type *type, cons
         buf_put_slice(out, batch.bytes);
         return OK;
     }
-    enum err_code code = project_rows(&batch, type, selected, selected_count, out, ranges, err);
+    enum err_code code = project_rows(&batch, type, selection, out, ranges, err);
     if (code != OK)
         out->len = out_len;
     return code;

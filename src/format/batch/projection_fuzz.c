@@ -45,7 +45,8 @@ static void check(struct arrow_codec *codec, const struct type *type, struct sli
         if (bits >> c & 1)
             selected[count++] = c;
     if (log_batch_head_bytes(batch, &need, NULL) == OK && need <= batch.len &&
-        log_batch_project(slice_of(batch.ptr, need), type, selected, count, &out, &ranges, NULL) == OK) {
+        log_batch_project(slice_of(batch.ptr, need), type, &(struct arrow_selection){type, selected, count}, &out,
+                          &ranges, NULL) == OK) {
         size_t whole = load_u32(batch.ptr + 8) + 12u;
         for (size_t i = 0; i < ranges.len && whole <= batch.len; i++) {
             ASSERT(ranges.ptr[i].offset + ranges.ptr[i].len <= whole);
