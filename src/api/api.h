@@ -71,6 +71,10 @@ void api_create(const struct api_config *config, struct api **api);
 /* No connection may be left. NULL is fine. */
 void api_destroy(struct api *api);
 struct net_owner api_net_owner(struct api *api);
+/* Finishes the alterations that the last run had begun, before the tables are opened (blocks). One that still can't be
+ * finished stays, with a line in the trace: it is tried again at the next start, and by the next ALTER of its table.
+ * errors: those of the metadata. */
+MUST_CHECK enum err_code api_alters_finish(struct api *api, struct err *err);
 /* A table of the metadata at start: its buckets, those of its partitions, and its place in the tiering schedule, which
  * is told what the lake holds (blocks). errors: as bucket_open. */
 MUST_CHECK enum err_code api_table_open(struct api *api, const struct table_info *table, struct err *err);

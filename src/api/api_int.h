@@ -250,6 +250,9 @@ MUST_CHECK enum err_code authenticate_check(struct net_conn *conn, int16_t key, 
 /* Who is at the other end: the name that logged in, else ANONYMOUS. thread: the connection's loop. */
 struct slice authenticate_user(struct net_conn *conn);
 
+/* One change of ALTER TABLE or ALTER DATABASE. errors: UNKNOWN_SERVER_ERROR for what is neither SET nor DELETE. */
+MUST_CHECK enum err_code api_config_change(struct arena *arena, struct properties *properties,
+                                           const struct wire_pb_alter_config *change, struct err *err);
 /* The descriptor as clients see it; for a lake-enabled table with the catalog's options. In the call's arena. */
 struct slice api_table_json(struct api_call *call, const struct table_info *table);
 /* A table whose lake was just enabled enters the schedule with what its lake holds; or its freshness may have changed.

@@ -83,12 +83,16 @@ static enum err_code create_locked(struct api *api, const struct table_info *tab
                                    bool ignore_if_exists, struct arena *arena, struct err *err)
 {
     struct partition_info info;
+    const struct table_info *newest;
     bool created;
     TRY(meta_partition_create(api->config.meta, table->table_id, name, api->config.partition_max, ignore_if_exists,
                               arena, &info, &created, err));
     if (!created)
         return OK;
-    enum err_code code = api_partition_open(api, table, &info, err);
+    /* The table as it is now: the caller's may be of before an ALTER. */
+    TRY(meta_table_get_by_id(api->config.meta, table->table_id, &newest, err));
+    enum err_code code = api_partition_open(api, newest, &info, err);
+    table_unref(newest);
     int64_t dropped;
     if (code != OK && meta_partition_drop(api->config.meta, table->table_id, name, true, &dropped, NULL) == OK)
         partition_remove(api, table->table_id, info.partition_id);

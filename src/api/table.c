@@ -97,10 +97,15 @@ static void lake_check(struct api *api, const struct table_info *table)
 
 struct tiering_part *api_tiering_start(struct api *api, const struct table_info *table)
 {
+    struct arena arena = {0};
+    struct partition_info *partitions;
+    size_t count;
+    meta_partition_list(api->config.meta, table->table_id, &arena, &partitions, &count);
     struct tiering_table *tiering = tiering_enter(api, table);
-    tiering_tell(api, table, tiering, NULL, 0);
+    tiering_tell(api, table, tiering, partitions, count);
     struct tiering_part *part = tiering_part_find(tiering, -1);
     tiering_table_unref(tiering);
+    arena_deinit(&arena);
     return part;
 }
 

@@ -97,6 +97,7 @@ static void an_entry_that_means_nothing_is_damage(void **state)
 static void make_version_2(void)
 {
     MUST(db_run(&bed.meta->db, &err, "DROP TABLE acls", ""));
+    MUST(db_run(&bed.meta->db, &err, "DROP TABLE pending_alters", ""));
     MUST(db_run(&bed.meta->db, &err, "PRAGMA user_version = 2", ""));
 }
 

@@ -189,5 +189,4 @@ static void an_altered_database_keeps_its_tables_and_its_time(void **state)
 
 TESTS("meta.alter", TEST(an_altered_table_is_a_new_version_that_stays), TEST(every_schema_of_a_table_is_kept),
       TEST(there_are_as_many_schemas_as_batches_can_name), TEST(what_was_begun_is_known_after_a_crash_until_it_is_done),
-      TEST(what_was_cancelled_or_dropped_is_not_begun), TEST(a_file_of_version_2_is_brought_to_version_3),
-      TEST(an_altered_database_keeps_its_tables_and_its_time))
+      TEST(what_was_cancelled_or_dropped_is_not_begun), TEST(an_altered_database_keeps_its_tables_and_its_time))

@@ -505,9 +505,9 @@ static void sqlite3_finds_the_file_locked(void **state)
 
 TESTS("meta.store", TEST(the_default_database_is_there_from_the_start), TEST(databases_are_created_listed_and_dropped),
       TEST(names_that_are_none_are_refused), TEST(a_database_with_tables_goes_only_with_cascade),
-      TEST(a_table_comes_back_as_it_was_stored),
-      TEST(table_ids_are_never_given_twice), TEST(what_is_asked_of_tables_that_are_not_there),
-      TEST(a_taken_name_is_refused_or_told), TEST(tables_are_listed_by_name), TEST(a_handle_outlives_its_table),
+      TEST(a_table_comes_back_as_it_was_stored), TEST(table_ids_are_never_given_twice),
+      TEST(what_is_asked_of_tables_that_are_not_there), TEST(a_taken_name_is_refused_or_told),
+      TEST(tables_are_listed_by_name), TEST(a_handle_outlives_its_table),
       TEST(a_dropped_table_stays_on_the_list_until_its_files_are_gone), TEST(writer_ids_grow_over_restarts),
       TEST(each_run_has_its_own_epochs), TEST(full_lists_are_refused), TEST(a_description_that_is_too_long_is_refused),
       TEST(the_write_ahead_log_does_not_grow_without_end), TEST(readers_see_whole_tables_while_others_write),

@@ -162,6 +162,7 @@ static enum err_code all_open(struct server *server, struct err *err)
     api_make(server);
     dropped_remove(server);
     dropped_partitions_remove(server);
+    TRY(api_alters_finish(server->api, err));
     return tables_open(server, err);
 }
 

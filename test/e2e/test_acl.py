@@ -146,6 +146,8 @@ WHOLE = (CLUSTER, "fluss-cluster")
 REQUESTS = {
     "CREATE_DATABASE": (WHOLE, lambda g: {"database_name": g.fresh(), "ignore_if_exists": False}),
     "DROP_DATABASE": (GUARDED, lambda g: {"database_name": "guarded", "ignore_if_not_exists": False, "cascade": False}),
+    "ALTER_DATABASE": (GUARDED, lambda g: {"database_name": "guarded", "ignore_if_not_exists": False,
+                                           "config_changes": [{"config_key": "a", "config_value": g.fresh(), "op_type": 0}]}),
     "LIST_DATABASES": (GUARDED, lambda g: {}, lambda a: a == {}),
     "DATABASE_EXISTS": (GUARDED, lambda g: {"database_name": "guarded"}, lambda a: a == {"exists": 0}),
     "GET_DATABASE_INFO": (GUARDED, lambda g: {"database_name": "guarded"}),

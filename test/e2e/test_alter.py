@@ -1,28 +1,22 @@
-"""ALTER TABLE: options of a table, above all the lake of a table that has rows already."""
+"""ALTER TABLE and ALTER DATABASE: options, above all the lake of a table that has rows already. Columns: test_add_column.py."""
+import json
+
 import pyarrow as pa
 import pytest
 
 from harness import lake
+from harness.alter import add_columns, alter, alter_database
 from harness.weir import verify
-from harness.wire import Wire, WireError, table_path
+from harness.wire import Wire, WireError
 
 USERS = pa.schema([pa.field("id", pa.int32(), nullable=False), ("name", pa.string())])
 EVENTS = pa.schema([("id", pa.int64()), ("kind", pa.string())])
-SET, RESET = 0, 1
 pytestmark = pytest.mark.own  # the errors are weir's
 
 
-def alter(server, name, *changes, **more):
-    """changes: (key, value), value None to reset."""
-    configs = [{"config_key": k, "op_type": RESET} if v is None else {"config_key": k, "config_value": v, "op_type": SET}
-               for k, v in changes]
-    with Wire(server.bootstrap) as w:
-        return w.call("ALTER_TABLE", {"table_path": table_path(name), "ignore_if_not_exists": 0, "config_changes": configs, **more})
-
-
-def error_of(server, name, *changes, **more):
+def error_of(server, name, *changes, how=alter, **more):
     with pytest.raises(WireError) as e:
-        alter(server, name, *changes, **more)
+        how(server, name, *changes, **more)
     return e.value.code
 
 
@@ -60,9 +54,7 @@ async def test_what_may_not_be_altered_is_refused_and_changes_nothing(client, sh
     assert error_of(shared, t.name, ("table.no.such.option", "1")) == 56
     assert error_of(shared, t.name, ("table.datalake.enabled", "maybe")) == 39
     assert error_of(shared, "fluss.no_such_table", ("a", "b")) == 7
-    column = {"column_name": "c", "data_type_json": b'{"type":"INTEGER"}', "column_position_type": 0}
-    assert error_of(shared, t.name, add_columns=[column]) == -1
-    assert error_of(shared, t.name, ("a", "b"), add_columns=[column]) == 56
+    assert error_of(shared, t.name, ("a", "b"), drop_columns=[{"column_name": "kind"}]) == 56
     assert (await client.admin.get_table_info(t.path)).get_properties() == before
 
 
@@ -74,3 +66,43 @@ async def test_custom_options_are_set_removed_and_survive_a_restart(connect, ser
     server.restart()
     info = await (await connect(server)).admin.get_table_info(t.path)
     assert info.get_custom_properties() == {"owner": "ops"}
+
+
+async def test_columns_added_while_the_lake_was_off_are_there_when_it_is_on_again(client, shared):
+    t = await client.create(EVENTS, buckets=1, lake=True)
+    first = [{"id": i, "kind": "a"} for i in range(10)]
+    await t.append(first)
+    await t.lake(t.rows(first))
+    alter(shared, t.name, ("table.datalake.enabled", "false"))
+    add_columns(shared, t.name, ("n", pa.int32()))
+    t = await client.open(t.path, pa.schema([*EVENTS, ("n", pa.int32())]))
+    second = [{"id": 10, "kind": "b", "n": 5}]
+    await t.append(second)
+    alter(shared, t.name, ("table.datalake.enabled", "true"))
+    await t.lake(t.rows(first + second))
+    await verify(shared, t.name)
+
+
+def database_of(server, name):
+    with Wire(server.bootstrap) as w:
+        info = w.call("GET_DATABASE_INFO", {"database_name": name})
+    assert info["modified_time"] >= info["created_time"]
+    return json.loads(info["database_json"])
+
+
+def test_a_database_gets_and_loses_options_and_its_comment(server):
+    server.start()
+    with Wire(server.bootstrap) as w:
+        w.call("CREATE_DATABASE", {"database_name": "d", "ignore_if_exists": 0, "database_json": b'{"version":1,"custom_properties":{"a":"1"}}'})
+    alter_database(server, "d", ("b", "2"), ("a", "3"), comment="what it is for")
+    assert database_of(server, "d") == {"version": 1, "comment": "what it is for", "custom_properties": {"a": "3", "b": "2"}}
+    alter_database(server, "d", ("a", None), ("never", None))
+    server.restart()
+    assert database_of(server, "d") == {"version": 1, "comment": "what it is for", "custom_properties": {"b": "2"}}
+    alter_database(server, "d", comment="")
+    assert database_of(server, "d") == {"version": 1, "custom_properties": {"b": "2"}}
+    assert error_of(server, "none", ("a", "1"), how=alter_database) == 4
+    alter_database(server, "none", ("a", "1"), ignore=1)
+    with Wire(server.bootstrap) as w, pytest.raises(WireError) as e:
+        w.call("ALTER_DATABASE", {"database_name": "d", "ignore_if_not_exists": 0, "config_changes": [{"config_key": "a", "config_value": "1", "op_type": 2}]})
+    assert e.value.code == -1

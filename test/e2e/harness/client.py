@@ -69,13 +69,16 @@ class Client:
                 await asyncio.sleep(0.1)
         raise AssertionError(f"{path}: no leaders within 30 s")
 
-    async def open(self, path, schema):
-        return Table(self, path, schema, await self.conn.get_table(path))
+    async def open(self, path, schema, altered=False):
+        """altered: the table has batches of earlier schemas, with fewer columns."""
+        return Table(self, path, schema, await self.conn.get_table(path), altered)
 
 
 class Table:
-    def __init__(self, client, path, schema, handle):
+    def __init__(self, client, path, schema, handle, altered=False):
         self.client, self.path, self.schema, self.handle = client, path, schema, handle
+        # Of batches that lack columns pyfluss reads only what a projection names (exceptions.py): then all are named.
+        self.named = schema.names if altered else None
         info = handle.get_table_info()
         self.id, self.buckets, self.pk = info.table_id, info.num_buckets, info.get_primary_keys()
         self.name = f"{path.database_name}.{path.table_name}"
@@ -119,7 +122,7 @@ class Table:
         """The changes from start (bucket -> offset; the earliest) in the order they came. Ends when count changes came,
         or without count at the offsets that are the latest at the call."""
         builder = self.handle.new_scan()
-        schema = self.schema
+        schema, columns = self.schema, columns or self.named
         if columns is not None:
             builder = builder.project_by_name(columns)
             schema = [self.schema.field(c) for c in columns]
@@ -141,7 +144,7 @@ class Table:
     async def arrow(self, columns=None):
         """All rows of a log table as canonical dicts, by the Arrow scanner."""
         builder = self.handle.new_scan()
-        schema = self.schema
+        schema, columns = self.schema, columns or self.named
         if columns is not None:
             builder = builder.project_by_name(columns)
             schema = [self.schema.field(c) for c in columns]
