@@ -149,7 +149,17 @@ static void flush_settle(struct bucket *bucket)
     }
 }
 
-void bucket_close(struct bucket *bucket, bool drop)
+/* Nobody appends or flushes any more, so the mutex holds up only those who look at offsets. A log that cannot be left
+ * well is read by the next opening. */
+static void log_leave(struct bucket *bucket)
+{
+    os_mutex_lock(&bucket->mutex);
+    if (bucket->log)
+        (void)!log_settle(bucket->log, NULL);
+    os_mutex_unlock(&bucket->mutex);
+}
+
+void bucket_close(struct bucket *bucket, enum bucket_end how)
 {
     /* Writes that are in work first, so that the log's last state is one that a flush can reach. */
     if (bucket->state) {
@@ -158,7 +168,7 @@ void bucket_close(struct bucket *bucket, bool drop)
     }
     os_mutex_lock(&bucket->mutex);
     bool was_closed = bucket->closed;
-    bool flush = !drop && !was_closed && bucket_log_durable(bucket) < bucket_log_end(bucket);
+    bool flush = how != BUCKET_DROP && !was_closed && bucket_log_durable(bucket) < bucket_log_end(bucket);
     int64_t end = bucket_log_end(bucket);
     os_mutex_unlock(&bucket->mutex);
     if (flush)
@@ -169,6 +179,8 @@ void bucket_close(struct bucket *bucket, bool drop)
     os_mutex_unlock(&bucket->mutex);
     bucket_wake(woken);
     flush_settle(bucket);
+    if (how == BUCKET_SETTLE)
+        log_leave(bucket);
     if (bucket->state) {
         os_mutex_unlock(&bucket->state->write_lock);
         os_mutex_unlock(&bucket->state->state_lock);

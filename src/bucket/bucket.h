@@ -77,9 +77,13 @@ MUST_CHECK enum err_code bucket_open(struct bucket_env *env, const struct table_
                                      struct err *err);
 struct bucket *bucket_ref(struct bucket *bucket);
 void bucket_unref(struct bucket *bucket); /* NULL is fine; the last one frees (blocks if it was not closed) */
-/* No further writes or reads (NOT_LEADER_OR_FOLLOWER from now on), waiters are called; flushes the log unless drop is
- * set (blocks). */
-void bucket_close(struct bucket *bucket, bool drop);
+enum bucket_end {
+    BUCKET_DROP,  /* its files are about to go, or must stay as they are */
+    BUCKET_KEEP,  /* what was written is made durable */
+    BUCKET_SETTLE /* and the log is left so that the next opening reads none of it */
+};
+/* No further writes or reads (NOT_LEADER_OR_FOLLOWER from now on), waiters are called (blocks). */
+void bucket_close(struct bucket *bucket, enum bucket_end how);
 
 int64_t bucket_table_id(const struct bucket *bucket);
 int64_t bucket_partition_id(const struct bucket *bucket); /* -1: the table has no partitions */
@@ -214,7 +218,8 @@ void bucket_scan_close(struct bucket_scan *scan); /* NULL is fine */
 struct buckets;
 
 void buckets_create(struct bucket_env *env, struct buckets **buckets);
-void buckets_destroy(struct buckets *buckets); /* closes all (blocks); NULL is fine */
+/* Closes all, many side by side, and settles those that it comes to before the time (blocks); NULL is fine. */
+void buckets_destroy(struct buckets *buckets, int64_t settle_until_mono_ns);
 /* Opens all buckets of a table, or none (blocks). A partitioned table has none before its partitions are opened.
  * tiering: of partition -1; may be NULL. */
 MUST_CHECK enum err_code buckets_open_table(struct buckets *buckets, const struct table_info *table,

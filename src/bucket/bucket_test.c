@@ -71,7 +71,7 @@ static void bed_init(struct bed *bed, uint64_t seed, bool has_key)
 
 static void bed_deinit(struct bed *bed)
 {
-    bucket_close(bed->bucket, false);
+    bucket_close(bed->bucket, BUCKET_KEEP);
     bed_close(bed);
     meta_bed_deinit(&bed->meta);
     arena_deinit(&bed->arena);
@@ -81,7 +81,7 @@ static void bed_deinit(struct bed *bed)
 static void bed_again(struct bed *bed, enum meta_bed_end how)
 {
     if (how == BED_CLOSE)
-        bucket_close(bed->bucket, false);
+        bucket_close(bed->bucket, BUCKET_SETTLE);
     bed_close(bed);
     meta_bed_again(&bed->meta, how);
     bed_open(bed);
@@ -251,6 +251,38 @@ static void readers_see_what_is_durable_and_waiters_are_called(void **state)
     assert_string_equal(changes_of(&bed), "+A +A +A");
     MUST_FAIL(ERR_LOG_OFFSET_OUT_OF_RANGE_EXCEPTION, bucket_fetch(bed.bucket, 4, 1, true, &range, &err));
     bed_deinit(&bed);
+}
+
+/* How much of the log an opening reads after a bucket ended so. */
+static uint64_t scanned_after(enum bucket_end how)
+{
+    struct bed bed;
+    struct bucket_append append;
+    struct log_recovery recovery;
+    struct log_options options = log_options_default();
+    struct log *log;
+    struct err err = {0};
+    bed_init(&bed, 1, false);
+    bed.env.segment_bytes = 1 << 20; /* with more than one there are checkpoints on the way */
+    for (int i = 0; i < 20; i++)
+        MUST(bucket_append(bed.bucket, log_records(&bed, i * 10, 10, 7, i), &append, &err));
+    bucket_close(bed.bucket, how);
+    bed_close(&bed);
+    MUST(log_open(bed.meta.os, META_BED_DATA "/fluss/t-0/log-0", &options, 0, &log, &recovery, &err));
+    assert_int_equal(log_end_offset(log), 200);
+    assert_int_equal(log_writer_count(log), 1);
+    assert_int_equal(recovery.cut_bytes + (uint64_t)recovery.lost_offsets, 0);
+    MUST(log_close(log, &err));
+    meta_bed_deinit(&bed.meta);
+    arena_deinit(&bed.arena);
+    return recovery.scanned_bytes;
+}
+
+static void a_settled_log_is_not_read_again(void **state)
+{
+    (void)state;
+    assert_true(scanned_after(BUCKET_KEEP) > 0);
+    assert_int_equal(scanned_after(BUCKET_SETTLE), 0);
 }
 
 static void a_repeated_batch_is_stored_once(void **state)
@@ -625,9 +657,9 @@ static void random_programs_agree_with_a_model(void **state)
     }
 }
 
-TESTS("bucket", TEST(readers_see_what_is_durable_and_waiters_are_called), TEST(a_repeated_batch_is_stored_once),
-      TEST(a_sealed_bucket_takes_no_writes_and_can_be_opened_again), TEST(wrong_batches_are_refused_whole),
-      TEST(puts_make_the_documented_changelog), TEST(a_put_that_fails_changes_nothing),
-      TEST(a_row_under_another_key_than_its_own_is_refused), TEST(a_null_in_a_column_that_is_not_null_is_refused),
-      TEST(the_state_survives_in_engine_and_log), TEST(a_failed_sync_ends_writing_until_the_next_start),
-      TEST(random_programs_agree_with_a_model))
+TESTS("bucket", TEST(readers_see_what_is_durable_and_waiters_are_called), TEST(a_settled_log_is_not_read_again),
+      TEST(a_repeated_batch_is_stored_once), TEST(a_sealed_bucket_takes_no_writes_and_can_be_opened_again),
+      TEST(wrong_batches_are_refused_whole), TEST(puts_make_the_documented_changelog),
+      TEST(a_put_that_fails_changes_nothing), TEST(a_row_under_another_key_than_its_own_is_refused),
+      TEST(a_null_in_a_column_that_is_not_null_is_refused), TEST(the_state_survives_in_engine_and_log),
+      TEST(a_failed_sync_ends_writing_until_the_next_start), TEST(random_programs_agree_with_a_model))

@@ -43,14 +43,14 @@ void buckets_create(struct bucket_env *env, struct buckets **out)
 /* ---- one home ---- */
 
 /* Closes its buckets (blocks) and gives them back. NULL is fine. */
-static void home_end(struct home_buckets *opened, bool drop)
+static void home_end(struct home_buckets *opened, enum bucket_end how)
 {
     if (!opened)
         return;
     for (int32_t i = 0; i < opened->count; i++) {
         if (!opened->items[i])
             continue; /* its opening failed, or that of another */
-        bucket_close(opened->items[i], drop);
+        bucket_close(opened->items[i], how);
         bucket_unref(opened->items[i]);
     }
     bucket_home_unref(opened->home);
@@ -107,17 +107,22 @@ static void open_some(void *arg)
     }
 }
 
-/* The caller's thread is one of them, so none that can't be started is missed. */
-static enum err_code open_all(struct opening *o, size_t log_count, struct err *err)
+/* Runs fn on so many threads, at most OPEN_THREADS_MAX, and the caller's, so none that can't be started is missed. */
+static void side_by_side(struct os *os, const char *name, size_t wanted, void (*fn)(void *arg), void *arg)
 {
     struct os_thread *threads[OPEN_THREADS_MAX];
-    size_t wanted = MIN(log_count / OPEN_LOGS_A_THREAD, (size_t)OPEN_THREADS_MAX), started = 0;
-    while (started < wanted &&
-           os_thread_start(o->buckets->env->os, "open", open_some, o, &threads[started], NULL) == OK)
+    size_t started = 0;
+    while (started < MIN(wanted, (size_t)OPEN_THREADS_MAX) &&
+           os_thread_start(os, name, fn, arg, &threads[started], NULL) == OK)
         started++;
-    open_some(o);
+    fn(arg);
     for (size_t i = 0; i < started; i++)
         os_thread_join(threads[i]);
+}
+
+static enum err_code open_all(struct opening *o, size_t log_count, struct err *err)
+{
+    side_by_side(o->buckets->env->os, "open", log_count / OPEN_LOGS_A_THREAD, open_some, o);
     if (o->code != OK && err)
         *err = o->err;
     return o->code;
@@ -141,30 +146,75 @@ static enum err_code home_open(struct buckets *buckets, const struct table_info 
     *out = opened;
     return OK;
 fail:
-    home_end(opened, true);
+    home_end(opened, BUCKET_DROP);
     return code;
 }
 
 /* ---- tables and partitions ---- */
 
-static void table_end(struct table_buckets *table, bool drop)
+static void table_end(struct table_buckets *table, enum bucket_end how)
 {
-    home_end(table->whole, drop);
+    home_end(table->whole, how);
     for (size_t i = 0; i < table->partitions.len; i++)
-        home_end(table->partitions.ptr[i], drop);
+        home_end(table->partitions.ptr[i], how);
     vec_deinit(&table->partitions);
     mem_free(table);
 }
 
-void buckets_destroy(struct buckets *buckets)
+/* ---- the end ---- */
+
+/* Each log takes some syncs; those of different logs run side by side. */
+struct closing {
+    struct os *os;
+    int64_t settle_until_mono_ns;
+    VEC(struct bucket *) all;
+    size_t next; /* atomic */
+};
+
+static void close_some(void *arg)
+{
+    struct closing *c = arg;
+    for (;;) {
+        size_t i = __atomic_fetch_add(&c->next, 1, __ATOMIC_RELAXED);
+        if (i >= c->all.len)
+            return;
+        bucket_close(c->all.ptr[i], os_mono_ns(c->os) < c->settle_until_mono_ns ? BUCKET_SETTLE : BUCKET_KEEP);
+    }
+}
+
+static void closing_add(struct closing *c, const struct home_buckets *home)
+{
+    for (int32_t i = 0; home && i < home->count; i++)
+        if (home->items[i])
+            vec_push(&c->all, home->items[i]);
+}
+
+static void close_all(struct buckets *buckets, int64_t settle_until_mono_ns)
+{
+    struct closing c = {.os = buckets->env->os, .settle_until_mono_ns = settle_until_mono_ns};
+    size_t at = 0;
+    struct slice key;
+    void *value;
+    while (map_next(&buckets->tables, &at, &key, &value)) {
+        const struct table_buckets *table = value;
+        closing_add(&c, table->whole);
+        for (size_t i = 0; i < table->partitions.len; i++)
+            closing_add(&c, table->partitions.ptr[i]);
+    }
+    side_by_side(buckets->env->os, "close", c.all.len / OPEN_LOGS_A_THREAD, close_some, &c);
+    vec_deinit(&c.all);
+}
+
+void buckets_destroy(struct buckets *buckets, int64_t settle_until_mono_ns)
 {
     if (!buckets)
         return;
+    close_all(buckets, settle_until_mono_ns);
     size_t at = 0;
     struct slice key;
     void *value;
     while (map_next(&buckets->tables, &at, &key, &value))
-        table_end(value, false);
+        table_end(value, BUCKET_KEEP);
     map_deinit(&buckets->tables);
     map_deinit(&buckets->partitions);
     vec_deinit(&buckets->refusals.list);
@@ -188,7 +238,7 @@ enum err_code buckets_open_table(struct buckets *buckets, const struct table_inf
     os_mutex_unlock(&buckets->mutex);
     return OK;
 fail:
-    table_end(opened, true);
+    table_end(opened, BUCKET_DROP);
     return code;
 }
 
@@ -209,7 +259,7 @@ enum err_code buckets_open_partition(struct buckets *buckets, const struct table
     os_mutex_unlock(&buckets->mutex);
     if (owner)
         return OK;
-    home_end(opened, true);
+    home_end(opened, BUCKET_DROP);
     return err_set(err, ERR_TABLE_NOT_EXIST, "Table %lld does not exist.", (long long)table->table_id);
 }
 
@@ -236,7 +286,7 @@ enum err_code buckets_drop_table(struct buckets *buckets, int64_t table_id, stru
     if (!table)
         return OK;
     memcpy(dir, table->dir, sizeof dir);
-    table_end(table, true);
+    table_end(table, BUCKET_DROP);
     return os_remove_tree(buckets->env->os, dir, err);
 }
 
@@ -269,7 +319,7 @@ enum err_code buckets_drop_partition(struct buckets *buckets, int64_t partition_
     if (!opened)
         return OK;
     memcpy(dir, opened->home->dir, strlen(opened->home->dir) + 1);
-    home_end(opened, true);
+    home_end(opened, BUCKET_DROP);
     return os_remove_tree(buckets->env->os, dir, err);
 }
 
@@ -314,7 +364,7 @@ void buckets_refuse(struct buckets *buckets, int64_t table_id, int64_t partition
     const struct table_info *table = bucket_table(bucket);
     refuse(buckets, table, partition_id, number, why);
     table_unref(table);
-    bucket_close(bucket, true);
+    bucket_close(bucket, BUCKET_DROP);
     bucket_unref(bucket);
 }
 

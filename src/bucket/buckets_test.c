@@ -44,7 +44,7 @@ static void open_all(void)
 
 static void close_all(void)
 {
-    buckets_destroy(buckets);
+    buckets_destroy(buckets, INT64_MAX);
     table_unref(table);
     kv_env_destroy(env.kv);
 }

@@ -59,7 +59,7 @@ static void begin(const char *properties, const char *nullable)
 
 static void end(void)
 {
-    bucket_close(bucket, false);
+    bucket_close(bucket, BUCKET_KEEP);
     bucket_unref(bucket);
     table_unref(table);
     kv_env_destroy(env.kv);
@@ -385,7 +385,7 @@ static void every_form_of_rows_and_log_is_replayed(void **state)
         begin(forms[i], "");
         assert_int_equal(put("", "1,x,-,7 2,y,z,8 2", false), OK);
         assert_int_equal(put("02", "1,-,w,-", false), OK);
-        bucket_close(bucket, false);
+        bucket_close(bucket, BUCKET_KEEP);
         bucket_unref(bucket);
         MUST(bucket_home_create(&env, table, NULL, &home, &err));
         MUST(bucket_open(&env, table, home, 0, NULL, &bucket, &err));

@@ -96,11 +96,19 @@ void log_abandon(struct log *log)
     mem_free(log);
 }
 
+enum err_code log_settle(struct log *log, struct err *err)
+{
+    const struct log_segment *active = log_active(log);
+    bool settled = log->durable_offset == log->end_offset && !log->checkpoint_due && log->unchecked_bytes == 0 &&
+                   log->trimmed.len == 0 && active->allocated == active->size && active->named;
+    return settled || log->failed ? OK : log_flush_closing(log, err);
+}
+
 enum err_code log_close(struct log *log, struct err *err)
 {
     enum err_code code = OK;
-    if (log && !log->failed)
-        code = log_flush_closing(log, err);
+    if (log)
+        code = log_settle(log, err);
     log_abandon(log);
     return code;
 }

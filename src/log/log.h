@@ -62,6 +62,10 @@ MUST_CHECK enum err_code log_create(struct os *os, const char *dir, const struct
  * freed, its files stay as they are; the call says OK then, since the failure was told before. Frees on failure too.
  * log may be NULL. Views may outlive the log. */
 MUST_CHECK enum err_code log_close(struct log *log, struct err *err);
+/* [lock] Leaves the log as a close does, so that the next open reads no batch: everything durable, the preallocated
+ * rest cut, a checkpoint, as far as there is any of it to do (blocks). Reads go on; nothing may be appended any more,
+ * and no flush may be running. errors: as of a flush. */
+MUST_CHECK enum err_code log_settle(struct log *log, struct err *err);
 /* Frees without a word to the disk: what a crash does, for logs of dropped buckets. */
 void log_abandon(struct log *log);
 

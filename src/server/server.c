@@ -108,7 +108,7 @@ void server_stop(struct server *server)
         net_stop(server->net, SERVER_STOP_MS);
     http_stop(server->http); /* its pages look at what is taken down from here on */
     pool_destroy(server->pool);
-    buckets_destroy(server->buckets);
+    buckets_destroy(server->buckets, os_mono_ns(server->os) + SERVER_SETTLE_MS * (int64_t)1000000);
     pool_destroy(server->state_pool);
     pool_destroy(server->flush_pool);
     net_destroy(server->net);

@@ -13,6 +13,7 @@
 #define SERVER_CONNECTIONS_MAX 4000
 #define SERVER_IN_WORK_MAX 500 /* requests of one connection; netty.server.max-queued-requests */
 #define SERVER_STOP_MS 3000    /* answers are still written for so long */
+#define SERVER_SETTLE_MS 1500  /* and logs settled, so that the next start need not read them */
 #define SERVER_STALL_MS 10000  /* where memory for answers is short, who takes none of them for so long is closed */
 #define SERVER_RESERVE_BYTES (4u << 20) /* of the data disk, for a start when it is full */
 #define SERVER_TICK_NS 100000000

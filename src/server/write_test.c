@@ -144,8 +144,7 @@ static void what_is_cut_from_a_log_is_told(void **state)
     write_bed_stop(&bed);
     log_path(&bed, path);
     MUST(os_read_whole(os_real(), path, 1 << 24, &bytes, &err));
-    bytes.ptr[60] ^= 1;
-    MUST(os_write_durable(os_real(), path, buf_view(&bytes), &err));
+    MUST(os_write_durable(os_real(), path, slice_of(bytes.ptr, bytes.len - 1), &err));
     test_captured_take(&traced);
     buf_reset(&traced);
     server_bed_start(&bed.server, bed.options);
