@@ -1,5 +1,5 @@
 # One word a task; what a task does stands in CMakePresets.json and tools/. `make help` lists them.
-.PHONY: all bench demo test test-long unit e2e sim fuzz lint docs format tsan clean help
+.PHONY: all bench demo test test-long unit e2e e2e-flink sim fuzz lint docs format tsan clean help
 .DEFAULT_GOAL := all
 
 all: ## build the binary: build/weir
@@ -21,6 +21,9 @@ unit: ## unit, golden and corpus tests under ASan and UBSan; T=log.append runs t
 
 e2e: ## the whole system, driven by pyfluss and read by pypaimon; T=kill runs the tests of that name
 	@tools/e2e.sh $(if $(T),-k '$(T)')
+
+e2e-flink: ## Flink SQL, its tiering job and the Java clients against weir; outside of `make test`. T=lake as above
+	@tools/e2e_flink.sh $(if $(T),-k '$(T)')
 
 sim: ## the simulator: SEED=n repeats one run exactly, without it a handful of seeds
 	@tools/sim.sh $(SEED)
