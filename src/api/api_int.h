@@ -155,6 +155,9 @@ MUST_CHECK enum err_code api_bucket_of(struct api_call *call, int64_t table_id, 
  * for the partition again and again. Readers get to know of a dropped partition when they list the partitions. */
 MUST_CHECK enum err_code api_bucket_to_write(struct api_call *call, int64_t table_id, int64_t partition_id,
                                              int32_t number, struct bucket **bucket, struct err *err);
+/* Version 0 of PUT_KV and of the look-ups: the client makes all keys in the lake's way. errors: UNSUPPORTED_VERSION
+ * where the table's keys are made in another. */
+MUST_CHECK enum err_code api_key_version_check(const struct api_call *call, struct bucket *bucket, struct err *err);
 /* A copy of an error's text in the call's arena, for a bucket's error_message. */
 struct slice api_error_text(struct api_call *call, enum err_code code, const struct err *err);
 

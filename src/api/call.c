@@ -330,6 +330,27 @@ enum err_code api_table_of_path(struct api_call *call, const struct wire_pb_tabl
     return meta_table_get(call->api->config.meta, path->database_name, path->table_name, table, err);
 }
 
+static bool keys_are_new(const struct table_info *table)
+{
+    return table->settings.lake_format != LAKE_NONE && table->settings.kv_format_version == 2 &&
+           !table_default_bucket_key(table->descriptor);
+}
+
+enum err_code api_key_version_check(const struct api_call *call, struct bucket *bucket, struct err *err)
+{
+    enum err_code code = OK;
+    if (call->version > 0)
+        return OK;
+    const struct table_info *table = bucket_table(bucket);
+    if (keys_are_new(table))
+        code = err_set(err, ERR_UNSUPPORTED_VERSION,
+                       "%s 0 can't be used with table %.*s.%.*s: its keys are of kv format version 2, which clients "
+                       "before 0.9 do not make",
+                       wire_api_name(call->served->key), SLICE_ARGS(table->database), SLICE_ARGS(table->name));
+    table_unref(table);
+    return code;
+}
+
 enum err_code api_bucket_of(struct api_call *call, int64_t table_id, int64_t partition_id, int32_t number,
                             struct bucket **bucket, struct err *err)
 {

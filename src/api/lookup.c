@@ -1,9 +1,10 @@
-#include "api/api_int.h"
+#include "api/lookup_int.h"
 
-static enum err_code bucket_answer(struct api_call *call, struct bucket *bucket,
-                                   const struct wire_pb_lookup_req_for_bucket *req,
-                                   struct wire_pb_lookup_resp_for_bucket *answer, struct err *err)
+enum err_code lookup_bucket(struct api_call *call, struct bucket *bucket,
+                            const struct wire_pb_lookup_req_for_bucket *req,
+                            struct wire_pb_lookup_resp_for_bucket *answer, struct err *err)
 {
+    TRY(api_key_version_check(call, bucket, err));
     metric_add(bucket_metrics(bucket)->lookups, 1);
     TRY(api_answer_list(call, req->keys_count, sizeof(struct wire_pb_value), err));
     struct wire_pb_value *values = ARENA_NEW_ARRAY(&call->arena, struct wire_pb_value, req->keys_count);
@@ -22,7 +23,7 @@ enum err_code lookup(struct api_call *call, struct err *err)
     const struct wire_lookup_request *req = call->request;
     struct wire_lookup_response *resp = call->response;
     if (req->insert_if_not_exists)
-        return err_set(err, ERR_UNSUPPORTED_VERSION, "weir does not serve look-ups that insert missing keys yet");
+        return lookup_insert(call, err);
     TRY(api_answer_list(call, req->buckets_req_count, sizeof *resp->buckets_resp, err));
     resp->buckets_resp = ARENA_NEW_ARRAY(&call->arena, struct wire_pb_lookup_resp_for_bucket, req->buckets_req_count);
     resp->buckets_resp_count = req->buckets_req_count;
@@ -36,7 +37,7 @@ enum err_code lookup(struct api_call *call, struct err *err)
         enum err_code code =
             api_bucket_to_read(call, req->table_id, API_PARTITION(in), in->bucket_id, &bucket, &part_err);
         if (code == OK) {
-            code = bucket_answer(call, bucket, in, answer, &part_err);
+            code = lookup_bucket(call, bucket, in, answer, &part_err);
             bucket_unref(bucket);
         }
         if (code == ERR_WOULD_BLOCK)

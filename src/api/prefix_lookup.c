@@ -40,6 +40,7 @@ static enum err_code bucket_answer(struct api_call *call, struct bucket *bucket,
                                    const struct wire_pb_prefix_lookup_req_for_bucket *req,
                                    struct wire_pb_prefix_lookup_resp_for_bucket *answer, struct err *err)
 {
+    TRY(api_key_version_check(call, bucket, err));
     if (!call->may_block && !bucket_in_memory(bucket))
         return err_set(err, ERR_WOULD_BLOCK, "the bucket's state is on disk");
     TRY(api_answer_list(call, req->keys_count, sizeof(struct wire_pb_value_list), err));

@@ -152,6 +152,8 @@ enum err_code put_kv(struct api_call *call, struct err *err)
         part->code =
             api_bucket_to_write(call, req->table_id, API_PARTITION(in), in->bucket_id, &part->bucket, &part->err);
         if (part->code == OK)
+            part->code = api_key_version_check(call, part->bucket, &part->err);
+        if (part->code == OK)
             job_start(&state->jobs[i]);
     }
     if (job_done(state))

@@ -48,6 +48,7 @@ struct bucket_env {
     void (*state_flush_wanted)(void *arg, struct bucket *bucket);
     void *arg;
     size_t delta_bytes;        /* now held by all; atomic */
+    struct meta *meta;         /* gives numbers for auto-increment columns; NULL where there are none */
     struct metrics *metrics;   /* may be NULL */
     struct metric *flush_time; /* METRIC_LOG_FLUSH_TIME; may be NULL */
 };
@@ -139,7 +140,19 @@ struct bucket_put {
 MUST_CHECK enum err_code bucket_put(struct bucket *bucket, const struct bucket_put *put, struct bucket_append *append,
                                     struct err *err);
 
-/* The state of a primary-key bucket is in memory as a whole, so a put reads no disk. */
+struct bucket_insert {
+    const struct slice *keys; /* encoded, as for bucket_lookup */
+    size_t key_count;
+    struct slice partition_name; /* of a partitioned table */
+};
+
+/* A row for each key that has none durable: the columns of the key, null in the others, a number in the auto-increment
+ * column; a put of the key's columns (blocks). With the watermark at append->end_offset all keys have a row.
+ * errors   as bucket_put; INVALID_ARGUMENT: a key is none of the table. */
+MUST_CHECK enum err_code bucket_insert(struct bucket *bucket, const struct bucket_insert *what,
+                                       struct bucket_append *append, struct err *err);
+
+/* The state of a primary-key bucket is in memory as a whole, and a put needs nothing else, so it does no disk work. */
 bool bucket_in_memory(const struct bucket *bucket);
 /* Puts run one at a time and in order: who calls bucket_put does so from here. */
 struct strand *bucket_strand(struct bucket *bucket);

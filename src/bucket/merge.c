@@ -38,6 +38,7 @@ enum err_code put_targets_set(struct put *put, const struct bucket_put *what, st
     const struct schema *schema = &put->state->table->descriptor->schema;
     uint32_t count = 0;
     put->overwrite = what->overwrite;
+    TRY(put_number_targets_check(put, what, err));
     if (what->target_column_count == 0)
         return OK;
     bool *targets = arena_zalloc(&put->state->scratch, schema->column_count * sizeof *targets);
@@ -229,6 +230,8 @@ enum err_code put_upsert(struct put *put, const struct kv_record *record, struct
         TRY(old_row_merge(put, old, &counts, err));
     else if (put->targets)
         others_keep(put, false);
+    if (!there)
+        TRY(put_number(put, err));
     if (!counts)
         return OK;
     TRY(changes_add(put, there, err));

@@ -26,6 +26,15 @@ MUST_CHECK enum err_code put_change(struct put *put, enum change_type change, co
 /* The new value of a key, after its changes; ptr NULL deletes. */
 void put_store(struct put *put, struct slice key, struct slice value);
 
+/* ---- auto_increment.c ---- */
+
+/* The number of a new row, if the table numbers its rows. errors: LIMIT (INT: they are used up); those of the
+ * metadata's disk. */
+MUST_CHECK enum err_code put_number(struct put *put, struct err *err);
+/* errors: INVALID_TARGET_COLUMN: the number would be the client's. */
+MUST_CHECK enum err_code put_number_targets_check(const struct put *put, const struct bucket_put *what,
+                                                  struct err *err);
+
 /* ---- merge.c: the rules (Fluss: KvTablet and its RowMergers) ---- */
 
 /* errors: INVALID_TARGET_COLUMN; NOT_SUPPORTED with a merge engine that takes whole rows only. */

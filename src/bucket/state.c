@@ -51,7 +51,8 @@ enum err_code bucket_lookup(struct bucket *bucket, struct slice key, bool may_bl
 
 bool bucket_in_memory(const struct bucket *bucket)
 {
-    return !bucket->state || !__atomic_load_n(&bucket->state->engine, __ATOMIC_ACQUIRE);
+    const struct state *state = bucket->state;
+    return !state || (!__atomic_load_n(&state->engine, __ATOMIC_ACQUIRE) && state->number_column < 0);
 }
 
 void state_count_locked(struct bucket *bucket)

@@ -45,8 +45,10 @@ struct state {
     struct state_schema *schemas;
     uint32_t schema_count;
     struct table_keys keys;
-    int32_t version_column; /* of the merge engine VERSIONED; -1: none */
-    struct agg *aggregates; /* of the merge engine AGGREGATION, one a column; NULL: another engine */
+    int32_t number_column;           /* auto-increment; -1: none; never changes, it can't be added later */
+    int64_t number_next, number_end; /* for it */
+    int32_t version_column;          /* of the merge engine VERSIONED; -1: none */
+    struct agg *aggregates;          /* of the merge engine AGGREGATION, one a column; NULL: another engine */
     struct log_batch_builder changelog;
     struct arrow_codec codec;
     struct arena scratch; /* of one put */

@@ -218,6 +218,7 @@ enum err_code state_open(struct bucket *bucket, struct err *err)
     os_mutex_init(&state->state_lock, bucket->env->os);
     os_mutex_init(&state->write_lock, bucket->env->os);
     strand_init(&state->strand, bucket->env->os, strand_hold, strand_release);
+    state->number_column = bucket->table->descriptor->schema.auto_increment;
     state->active = delta_create();
     state->active_since_ns = os_mono_ns(bucket->env->os);
     TRY(state_prefix_init(bucket, err));

@@ -208,6 +208,12 @@ MUST_CHECK enum err_code meta_partition_delete_done(struct meta *meta, int64_t p
 #define META_WRITER_IDS_BLOCK 1000
 MUST_CHECK enum err_code meta_writer_id(struct meta *meta, int64_t *writer_id, struct err *err);
 
+/* count numbers for a column of a table, from *first on, that nobody gets again; the table's first is 1 (blocks).
+ * count: 1 to META_SEQUENCE_COUNT_MAX. */
+#define META_SEQUENCE_COUNT_MAX (1ll << 32)
+MUST_CHECK enum err_code meta_sequence_take(struct meta *meta, int64_t table_id, int32_t column_id, int64_t count,
+                                            int64_t *first, struct err *err);
+
 /* ---- lake snapshots (docs/formats/meta.md) ---- */
 
 #define META_LAKE_SNAPSHOTS_MAX 500            /* registered at once for a table; older ones go */

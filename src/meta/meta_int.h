@@ -123,6 +123,8 @@ struct database *database_create(struct slice name, struct slice json, int64_t c
 void database_destroy(struct database *database);
 struct pending_delete *pending_delete_create(int64_t table_id, struct slice database, struct slice name);
 void pending_delete_destroy(struct pending_delete *pending);
+/* sequence.c: the table's counters go; in a transaction. */
+MUST_CHECK enum err_code sequence_drop_rows(struct meta *meta, int64_t table_id, struct err *err);
 /* Moves a table's rows to the pending deletes; in a transaction. */
 MUST_CHECK enum err_code table_drop_rows(struct meta *meta, const struct table_info *table, int64_t now_ms,
                                          struct err *err);

@@ -116,6 +116,7 @@ fail:
 enum err_code table_drop_rows(struct meta *meta, const struct table_info *table, int64_t now_ms, struct err *err)
 {
     TRY(db_run(&meta->db, err, "DELETE FROM tables WHERE table_id = ?1", "i", table->table_id));
+    TRY(sequence_drop_rows(meta, table->table_id, err));
     return db_run(&meta->db, err, "INSERT INTO pending_deletes VALUES (?1, ?2, ?3, ?4)", "itti", table->table_id,
                   table->database, table->name, now_ms);
 }

@@ -49,6 +49,7 @@ void server_env_init(struct server *server)
         .writer_expiry_ms = conf_duration_ms(conf, CONF_WRITER_ID_EXPIRATION_TIME),
         .trace = server->trace,
         .kv = server->kv,
+        .meta = server->meta,
         .metrics = server->metrics,
         .flush_time = metrics_take(server->metrics, METRIC_LOG_FLUSH_TIME, METRIC_NO_LABELS),
         .flush_wanted = flush_wanted,

@@ -47,6 +47,9 @@ static enum err_code read_merge(const struct table_descriptor *table, struct tab
     if (table_option_get(table, TABLE_OPTION_MERGE_ENGINE).ptr)
         TRY(read_word(table, TABLE_OPTION_MERGE_ENGINE, &word, err));
     settings->merge_engine = (enum table_merge)(word + 1); /* the words in the order of the enum, none before them */
+    if (!option_int(table_option_get(table, TABLE_OPTION_AUTO_INCREMENT_CACHE), 1, INT64_MAX,
+                    &settings->auto_increment_cache))
+        return bad(TABLE_OPTION_AUTO_INCREMENT_CACHE, err);
     settings->version_column = table_option_get(table, TABLE_OPTION_MERGE_VERSION_COLUMN);
     return OK;
 }

@@ -144,7 +144,8 @@ struct table_settings {
     enum table_delete delete_behavior;
     enum table_merge merge_engine;
     enum table_image changelog_image;
-    struct slice version_column; /* of MERGE_VERSIONED: a column's name, as long as the descriptor; empty: none */
+    int64_t auto_increment_cache; /* at least 1 */
+    struct slice version_column;  /* of MERGE_VERSIONED: a column's name, as long as the descriptor; empty: none */
     bool lake_enabled;
     enum lake_format lake_format;
     int64_t lake_freshness_ms; /* -1: not set, the server's default holds */

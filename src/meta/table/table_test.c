@@ -142,7 +142,8 @@ static const struct refusal refusals[] = {
     {KEY_SCHEMA, "", SET("table.changelog.image", "none"), CONFIG, "FULL|WAL"},
     {KEY_SCHEMA, "", SET("table.changelog.image", "wal") "," SET("table.merge-engine", "aggregation"), CONFIG, "FULL"},
     {KEY_SCHEMA, "", SET("table.changelog.image", "wal") "," SET("table.merge-engine", "first_row"), OK, NULL},
-    {KEY_SCHEMA, "", SET("table.auto-increment.cache-size", "10"), CONFIG, "does not serve"},
+    {KEY_SCHEMA, "", SET("table.auto-increment.cache-size", "10"), OK, NULL},
+    {KEY_SCHEMA, "", SET("table.auto-increment.cache-size", "0"), CONFIG, "cache-size"},
     {LOG_SCHEMA, "", SET("table.statistics.columns", "*"), OK, NULL},
     {LOG_SCHEMA, "", SET("table.statistics.columns", "dt, id"), OK, NULL},
     {LOG_SCHEMA, "", SET("table.statistics.columns", "id,nobody"), CONFIG, "'nobody' of"},
@@ -177,19 +178,6 @@ static void what_is_not_served_is_refused_with_its_name(void **state)
         if (code != r->want || (r->text && !strstr(err.text, r->text)))
             fail_msg("%s %s: %s: %s", r->rest, r->properties, err_name(code), err.text);
     }
-}
-
-static void auto_increment_is_refused(void **state)
-{
-    (void)state;
-    struct err err = {0};
-    struct table_cluster cluster = table_cluster_default();
-    struct table_descriptor table;
-    parse(&table, KEY_SCHEMA, "", "");
-    table_defaults_apply(&arena, &cluster, &table);
-    table.schema.auto_increment = 1;
-    MUST_FAIL(TABLE, table_validate(&cluster, &table, &err));
-    assert_non_null(strstr(err.text, "auto-increment"));
 }
 
 static void aggregation_functions_need_their_engine(void **state)
@@ -332,6 +320,6 @@ static void the_list_of_options_is_sound(void **state)
 
 TESTS("meta.table", TEST(defaults_fill_what_is_missing), TEST(defaults_of_a_log_table_have_no_key_format),
       TEST(defaults_leave_what_is_set), TEST(what_is_not_served_is_refused_with_its_name),
-      TEST(auto_increment_is_refused), TEST(aggregation_functions_need_their_engine),
-      TEST(what_the_server_forbids_is_refused), TEST(settings_are_the_options_values),
-      TEST(durations_may_come_without_a_unit), TEST(the_list_of_options_is_sound))
+      TEST(aggregation_functions_need_their_engine), TEST(what_the_server_forbids_is_refused),
+      TEST(settings_are_the_options_values), TEST(durations_may_come_without_a_unit),
+      TEST(the_list_of_options_is_sound))

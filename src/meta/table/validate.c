@@ -33,8 +33,6 @@ static enum err_code check_kind(const struct table_cluster *cluster, const struc
         return err_set(err, TABLE, "Primary-key tables are not allowed here (allow.create.kv.tables is false).");
     if (!has_key && !cluster->log_tables_allowed)
         return err_set(err, TABLE, "Log tables are not allowed here (allow.create.log.tables is false).");
-    if (table->schema.auto_increment >= 0)
-        return err_set(err, TABLE, "weir does not serve auto-increment columns yet.");
     if (has_key && !table->bucket_key_count)
         return err_set(err, TABLE, "A primary-key table needs a bucket key.");
     return OK;

@@ -191,3 +191,40 @@ def golden_batches():
 def produce(table_id, records, bucket=0, acks=-1):
     """The fields of a PRODUCE_LOG to one bucket."""
     return {"acks": acks, "table_id": table_id, "timeout_ms": 10000, "buckets_req": [{"bucket_id": bucket, "records": records}]}
+
+
+def kv_batch(records, schema_id=1, writer=-1, sequence=-1):
+    """A kv batch of (key, row bytes or None to delete)."""
+    body = struct.pack("<hBqii", schema_id, 0, writer, sequence, len(records))
+    for key, row in records:
+        record = varint(len(key)) + key + (row or b"")
+        body += struct.pack("<i", len(record)) + record
+    return struct.pack("<iBI", len(body) + 5, 0, crc32c(body)) + body
+
+
+def put(table_id, records, columns=(), bucket=0, acks=-1, **more):
+    """The fields of a PUT_KV to one bucket."""
+    return {"acks": acks, "table_id": table_id, "timeout_ms": 10000, "target_columns": list(columns),
+            "buckets_req": [{"bucket_id": bucket, "records": records}], **more}
+
+
+def look_up(table_id, keys, bucket=0, **more):
+    """The fields of a LOOKUP in one bucket."""
+    return {"table_id": table_id, "buckets_req": [{"bucket_id": bucket, "keys": keys}], **more}
+
+
+def int_key(v):
+    """The key of an INT column as Paimon has it: what tables of a server with that lake have."""
+    return bytes(8) + struct.pack("<q", v & 0xFFFFFFFF)
+
+
+def compacted(data, count):
+    """The fields of a COMPACTED row of count INT or BIGINT columns."""
+    at, out = (count + 7) // 8, []
+    for i in range(count):
+        if data[i // 8] >> i % 8 & 1:
+            out.append(None)
+            continue
+        v, at = _read_varint(data, at)
+        out.append(v)
+    return out
