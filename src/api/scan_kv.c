@@ -102,7 +102,6 @@ static enum err_code session_open(struct api_call *call, struct scan_session **o
     struct bucket *bucket;
     if (req->call_seq_id != 0)
         return err_set(err, ERR_INVALID_SCAN_REQUEST, "a scan begins with call 0, not %d", req->call_seq_id);
-    drop_some(call->api, NULL, os_mono_ns(call->api->config.os) - call->api->config.scans.idle_ms_max * 1000000);
     TRY(api_bucket_to_read(call, open->table_id, API_PARTITION(open), open->bucket_id, &bucket, err));
     struct scan_session *session = mem_alloc(sizeof *session);
     *session = (struct scan_session){.table_id = open->table_id,
@@ -240,6 +239,7 @@ static enum err_code scan(struct api_call *call, struct err *err)
     /* All that the batch may have, before the session moves. A single row may be larger. */
     if (!req->close_scanner)
         TRY(api_answer_room(call, MIN((size_t)req->batch_size_bytes, call->api->config.scans.batch_bytes_max), err));
+    drop_some(call->api, NULL, os_mono_ns(call->api->config.os) - call->api->config.scans.idle_ms_max * 1000000);
     enum err_code code = opens ? session_open(call, &session, err) : session_continue(call, &session, err);
     if (req->close_scanner && (code == OK || code == ERR_UNKNOWN_SCANNER_ID)) {
         if (code == OK)

@@ -160,7 +160,10 @@ static const struct refusal refusals[] = {
     {LOG_SCHEMA, "", SET("table.datalake.freshness", "1s"), OK, NULL},
     {LOG_SCHEMA, "", SET("table.datalake.freshness", "-1"), CONFIG, "negative"},
     {LOG_SCHEMA, "", SET("table.datalake.format", "Paimon"), OK, NULL},
-    {LOG_SCHEMA, "", SET("table.datalake.format", "iceberg"), CONFIG, "served: PAIMON"},
+    {LOG_SCHEMA, "", SET("table.datalake.format", "iceberg"), OK, NULL},
+    {LOG_SCHEMA, "", SET("table.datalake.format", "iceberg") "," SET("table.datalake.enabled", "true"), CONFIG,
+     "must match"},
+    {LOG_SCHEMA, "", SET("table.datalake.format", "lance"), CONFIG, "served: PAIMON|ICEBERG"},
     {LOG_SCHEMA, "", SET("table.datalake.historical-partition.enabled", "true"), CONFIG, "does not serve"},
 };
 

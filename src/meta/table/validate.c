@@ -1,5 +1,6 @@
 /* What CREATE TABLE refuses. Codes are those of Fluss's TableDescriptorValidation; the texts are ours. */
 #include "format/agg/agg.h"
+#include "format/row/row.h"
 #include "meta/table/table_int.h"
 
 #define KV_FORMAT_VERSION_MAX 2
@@ -264,6 +265,36 @@ static enum err_code check_time(const struct table_descriptor *table, struct err
     return time->enabled || time->format.ptr ? check_time_value(table, time, err) : OK;
 }
 
+/* Iceberg has single values only, of these types: a key of others could never be written. */
+static bool iceberg_takes(const struct type *key)
+{
+    for (uint32_t i = 0; i < key->field_count; i++)
+        switch (key->fields[i].type->kind) {
+        case TYPE_BOOLEAN:
+        case TYPE_TINYINT:
+        case TYPE_SMALLINT:
+        case TYPE_TIMESTAMP_LTZ:
+            return false;
+        default:
+            break;
+        }
+    return true;
+}
+
+static enum err_code check_keys(const struct table_descriptor *table, struct err *err)
+{
+    struct arena arena = {0};
+    struct table_keys keys;
+    enum err_code code = table_keys_init(&keys, &arena, table, err);
+    if (code == OK && ((keys.primary_encoder == KEY_ICEBERG && !iceberg_takes(keys.primary_type)) ||
+                       (keys.bucket_encoder == KEY_ICEBERG && !iceberg_takes(keys.bucket_type))))
+        code = err_set(err, TABLE,
+                       "The key of a table with 'table.datalake.format' ICEBERG can't be BOOLEAN, TINYINT, SMALLINT or "
+                       "TIMESTAMP_LTZ.");
+    arena_deinit(&arena);
+    return code;
+}
+
 enum err_code table_validate(const struct table_cluster *cluster, const struct table_descriptor *table, struct err *err)
 {
     TRY(check_properties(table, err));
@@ -275,5 +306,6 @@ enum err_code table_validate(const struct table_cluster *cluster, const struct t
     TRY(check_formats(table, err));
     TRY(check_time(table, err));
     TRY(check_statistics(table, err));
+    TRY(check_keys(table, err));
     return check_lake(cluster, table, err);
 }
