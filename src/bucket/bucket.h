@@ -269,5 +269,8 @@ MUST_CHECK enum err_code buckets_remove_partition_files(const struct bucket_env 
 /* To be called some times a second: asks for the state flushes that are due by age, by log to replay, or because all
  * deltas together are over their budget. */
 void buckets_tick(struct buckets *buckets);
+/* Drops log segments that are older than their table says. roll_active: also the newest segment of a log, if all of it
+ * is old. */
+void buckets_expire(struct buckets *buckets, bool roll_active);
 
 #endif

@@ -134,11 +134,18 @@ MUST_CHECK enum err_code bucket_check_writable_locked(const struct bucket *bucke
 /* Something was appended: asks for a flush, or moves the watermark at once where the page cache is enough. The caller
  * calls bucket_wake with *woken after it has let the mutex go. */
 void bucket_appended_locked(struct bucket *bucket, struct bucket_waiter **woken);
+/* Asks for a flush. */
+void bucket_want_flush_locked(struct bucket *bucket);
 /* Takes out the waiters whose offset is reached, or all of a bucket that is closed or failed. */
 struct bucket_waiter *bucket_take_waiters_locked(struct bucket *bucket);
 void bucket_wake(struct bucket_waiter *woken);
 /* Leaves a word in the trace, at most one a second, where the disk refused a write. */
 void bucket_tell_refused(struct bucket *bucket, enum err_code code, const struct err *err);
+
+/* ---- retention: retention.c ---- */
+
+/* Drops segments that are old enough. */
+void bucket_expire(struct bucket *bucket, bool roll_active);
 
 /* ---- state: state.c, state_open.c ---- */
 

@@ -482,6 +482,29 @@ void buckets_tick(struct buckets *buckets)
     bucket_unref(largest);
 }
 
+static void home_expire(const struct home_buckets *home, bool roll_active)
+{
+    for (int32_t i = 0; i < home->count; i++)
+        if (home->items[i]) /* else it is refused */
+            bucket_expire(home->items[i], roll_active);
+}
+
+void buckets_expire(struct buckets *buckets, bool roll_active)
+{
+    size_t at = 0;
+    struct slice key;
+    void *value;
+    os_mutex_lock(&buckets->mutex);
+    while (map_next(&buckets->tables, &at, &key, &value)) {
+        const struct table_buckets *table = value;
+        if (table->whole)
+            home_expire(table->whole, roll_active);
+        for (size_t i = 0; i < table->partitions.len; i++)
+            home_expire(table->partitions.ptr[i], roll_active);
+    }
+    os_mutex_unlock(&buckets->mutex);
+}
+
 /* ---- whose files are there ---- */
 
 struct search {

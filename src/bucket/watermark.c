@@ -55,6 +55,16 @@ static struct bucket_waiter *watermark_set_locked(struct bucket *bucket, int64_t
     return bucket_take_waiters_locked(bucket);
 }
 
+void bucket_want_flush_locked(struct bucket *bucket)
+{
+    if (bucket->flush == FLUSH_IDLE) {
+        bucket->flush = FLUSH_QUEUED;
+        bucket->env->flush_wanted(bucket->env->arg, bucket);
+    } else if (bucket->flush == FLUSH_RUNNING) {
+        bucket->flush = FLUSH_RUNNING_AGAIN;
+    }
+}
+
 void bucket_appended_locked(struct bucket *bucket, struct bucket_waiter **woken)
 {
     *woken = NULL;
@@ -62,12 +72,7 @@ void bucket_appended_locked(struct bucket *bucket, struct bucket_waiter **woken)
         *woken = watermark_set_locked(bucket, bucket_log_end(bucket));
         return;
     }
-    if (bucket->flush == FLUSH_IDLE) {
-        bucket->flush = FLUSH_QUEUED;
-        bucket->env->flush_wanted(bucket->env->arg, bucket);
-    } else if (bucket->flush == FLUSH_RUNNING) {
-        bucket->flush = FLUSH_RUNNING_AGAIN;
-    }
+    bucket_want_flush_locked(bucket);
 }
 
 /* One sync; the caller is the one that runs. */

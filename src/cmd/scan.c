@@ -63,7 +63,8 @@ static enum err_code read_hot(struct scan *scan, struct err *err)
 
 static enum err_code read_rows(struct scan *scan, struct err *err)
 {
-    struct union_lake_options options = {scan->plan.snapshot_id, scan->cmd->system_columns};
+    struct union_lake_options options = {.snapshot_id = scan->plan.snapshot_id,
+                                         .system_columns = scan->cmd->system_columns};
     switch (scan->source) {
     case SOURCE_HOT:
         return read_hot(scan, err);

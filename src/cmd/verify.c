@@ -102,6 +102,8 @@ static enum err_code print_for_people(struct verify *v, struct err *err)
     }
     if (verdict->kept_rows && v->cmd->format == FORMAT_TABLE)
         cmd_note("not compared: %lld lake rows of partitions that were dropped", (long long)verdict->kept_rows);
+    if (verdict->trimmed_rows && v->cmd->format == FORMAT_TABLE)
+        cmd_note("not compared: %lld lake rows that are older than the log", (long long)verdict->trimmed_rows);
     if (v->cmd->terminal && v->cmd->format == FORMAT_TABLE)
         cmd_note("%s: %lld rows read, %.2f s, %.0f rows/s", verdict->kind == UNION_EQUAL ? "equal" : "not equal",
                  (long long)verdict->rows_read, v->seconds, (double)verdict->rows_read / MAX(v->seconds, 1e-6));
@@ -157,6 +159,8 @@ static enum err_code print_json(struct verify *v, struct err *err)
     }
     if (v->table->is_partitioned && lake_was_read(v))
         buf_printf(&out, ",\"kept_rows\":%lld", (long long)verdict->kept_rows);
+    if (verdict->trimmed_rows)
+        buf_printf(&out, ",\"trimmed_rows\":%lld", (long long)verdict->trimmed_rows);
     if (verdict->kind != UNION_EQUAL && lake_was_read(v))
         json_differences(v, &out);
     buf_printf(&out, ",\"rows_read\":%lld,\"seconds\":%.3f}\n", (long long)verdict->rows_read, v->seconds);

@@ -188,6 +188,16 @@ void log_trim(struct log *log, int64_t offset)
     log_check(log);
 }
 
+enum err_code log_roll_before(struct log *log, int64_t before_ms, struct err *err)
+{
+    const struct log_segment *active = log_active(log);
+    if (!active->size || active->max_timestamp_ms >= before_ms || log->tail_dirty)
+        return OK;
+    TRY(log_roll(log, err));
+    log_check(log);
+    return OK;
+}
+
 int64_t log_offset_before(const struct log *log, int64_t before_ms)
 {
     int64_t offset = log_start_offset(log);

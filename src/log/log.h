@@ -167,5 +167,8 @@ void log_view_release(struct log_view *view);
 void log_trim(struct log *log, int64_t offset);
 /* The same by age: the end of the last segment whose newest batch is older than before_ms, or the start. */
 int64_t log_offset_before(const struct log *log, int64_t before_ms);
+/* Seals the newest segment if all its batches are older than before_ms, so that it can be dropped too. errors: IO,
+ * DISK_FULL; the log is as before. */
+MUST_CHECK enum err_code log_roll_before(struct log *log, int64_t before_ms, struct err *err);
 
 #endif

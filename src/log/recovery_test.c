@@ -201,6 +201,41 @@ static void a_trim_frees_a_full_disk(void **state)
     bed_deinit(&bed);
 }
 
+static void an_old_log_can_go_as_a_whole_and_stays_gone(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bed_init(&bed, 10000);
+    for (int i = 0; i < 25; i++)
+        append(&bed, 1, 952);
+    int64_t last = log_max_timestamp_ms(bed.log);
+    MUST(log_roll_before(bed.log, last, &err)); /* not old */
+    assert_int_equal(log_segment_count(bed.log), 3);
+    MUST(log_roll_before(bed.log, last + 1, &err));
+    assert_int_equal(log_segment_count(bed.log), 4);
+    MUST(log_roll_before(bed.log, last + 1, &err)); /* an empty one is not followed by another */
+    assert_int_equal(log_segment_count(bed.log), 4);
+    assert_int_equal(log_offset_before(bed.log, last + 1), 25);
+    log_trim(bed.log, log_durable_offset(bed.log)); /* nothing is on disk yet */
+    assert_int_equal(log_start_offset(bed.log), 0);
+    MUST(log_flush(bed.log, &err));
+    log_trim(bed.log, 25);
+    assert_int_equal(log_start_offset(bed.log), 25);
+    bed_crash(&bed); /* before a flush: what was dropped may come back */
+    bed_open(&bed);
+    assert_int_equal(count_batches(&bed), 25 - log_start_offset(bed.log));
+    MUST(log_roll_before(bed.log, last + 1, &err));
+    log_trim(bed.log, 25);
+    MUST(log_flush(bed.log, &err));
+    bed_crash(&bed);
+    bed_open(&bed);
+    assert_int_equal(log_start_offset(bed.log), 25);
+    assert_int_equal(log_bytes(bed.log), 0);
+    assert_int_equal(append(&bed, 1, 10).base_offset, 25);
+    assert_int_equal(count_batches(&bed), 1);
+    bed_deinit(&bed);
+}
+
 static void a_failed_sync_is_final_until_the_log_is_opened_again(void **state)
 {
     (void)state;
@@ -308,6 +343,6 @@ TESTS("log.recovery", TEST(only_the_tail_behind_the_checkpoint_is_read),
       TEST(a_segment_cut_at_any_byte_keeps_its_whole_batches), TEST(a_flipped_bit_in_the_tail_ends_the_log_there),
       TEST(a_damaged_sealed_segment_is_refused_and_nothing_changed), TEST(lost_indexes_are_made_again),
       TEST(without_its_checkpoint_the_whole_log_is_read), TEST(a_full_disk_refuses_appends_until_there_is_room),
-      TEST(a_trim_frees_a_full_disk), TEST(a_failed_sync_is_final_until_the_log_is_opened_again),
-      TEST(appends_go_on_while_a_flush_runs), TEST(trimmed_segments_go_and_their_views_stay),
-      TEST(old_segments_are_found_by_age))
+      TEST(a_trim_frees_a_full_disk), TEST(an_old_log_can_go_as_a_whole_and_stays_gone),
+      TEST(a_failed_sync_is_final_until_the_log_is_opened_again), TEST(appends_go_on_while_a_flush_runs),
+      TEST(trimmed_segments_go_and_their_views_stay), TEST(old_segments_are_found_by_age))

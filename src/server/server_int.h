@@ -55,6 +55,7 @@ struct server {
     /* The ticker: a loop for what is done from time to time. */
     struct loop *ticker;
     struct timer tick, tiering_tick, partition_tick;
+    int64_t logs_expire_ns; /* when logs are looked at for old segments */
     struct task partition_check;
     unsigned partition_checking; /* atomic: the check is queued or runs */
     struct task tick_start, tick_stop, tiering_wake;

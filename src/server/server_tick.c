@@ -2,10 +2,20 @@
  * that come and go by time. */
 #include "server/server_int.h"
 
+static void expire_logs(struct server *server)
+{
+    int64_t now = loop_now_ns(server->ticker);
+    if (now < server->logs_expire_ns)
+        return;
+    server->logs_expire_ns = now + conf_duration_ms(server->conf, CONF_LOG_RETENTION_CHECK_INTERVAL) * 1000000;
+    buckets_expire(server->buckets, conf_bool(server->conf, CONF_LOG_RETENTION_ROLL_ACTIVE));
+}
+
 static void tick(struct timer *timer)
 {
     struct server *server = CONTAINER_OF(timer, struct server, tick);
     buckets_tick(server->buckets);
+    expire_logs(server);
     api_tick(server->api, server->net);
     metrics_tick(server->metrics);
     timer_start(server->ticker, timer, loop_now_ns(server->ticker) + SERVER_TICK_NS);

@@ -78,7 +78,8 @@ const struct schema_column *union_system_columns(const struct union_lake *lake)
 
 struct reading {
     struct union_lake *lake;
-    uint32_t given;         /* columns that the caller gets */
+    uint32_t given; /* columns that the caller gets */
+    const struct union_lake_options *options;
     uint32_t bucket_column; /* where __bucket is read from, UINT32_MAX: Paimon's bucket is the table's */
     struct schema_column *wanted;
     uint32_t wanted_count;
@@ -89,14 +90,15 @@ struct reading {
 };
 
 /* The bucket of a table without bucket key is known only from __bucket: Paimon puts all its rows into bucket 0. */
-static void choose_columns(struct reading *reading, bool system_columns)
+static void choose_columns(struct reading *reading)
 {
+    bool system_columns = reading->options->system_columns;
     const struct union_lake *lake = reading->lake;
     const struct schema *schema = &lake->table->schema.schema;
     bool by_column = lake->table->keys.bucket_count == 0 && lake->has_system_columns;
     uint32_t own = schema->column_count;
     reading->given = own + (system_columns ? UNION_SYSTEM_COLUMNS : 0);
-    reading->wanted_count = MAX(reading->given, own + by_column);
+    reading->wanted_count = reading->options->from ? own + UNION_SYSTEM_COLUMNS : MAX(reading->given, own + by_column);
     reading->bucket_column = by_column ? own : UINT32_MAX;
     reading->wanted = mem_alloc((own + UNION_SYSTEM_COLUMNS) * sizeof *reading->wanted);
     memcpy(reading->wanted, schema->columns, own * sizeof *reading->wanted);
@@ -114,6 +116,21 @@ static int32_t row_bucket(const struct reading *reading)
     return reading->lake->table->keys.bucket_count ? paimon_scan_bucket(reading->scan) : -1;
 }
 
+static bool is_left_out(const struct reading *reading, const struct union_row *row)
+{
+    const struct union_lake_options *options = reading->options;
+    if (!options->from)
+        return false;
+    const struct client_table *table = reading->lake->table;
+    const struct datum *offset = &reading->values[table->schema.schema.column_count + 1];
+    int32_t place = row_place(table, row);
+    bool out =
+        place >= 0 && (size_t)place < options->from_count && !offset->is_null && offset->i64 < options->from[place];
+    if (out && options->left_out)
+        ++*options->left_out;
+    return out;
+}
+
 static enum err_code give_slice(struct reading *reading, uint32_t row_count, union_row_fn *fn, void *arg, bool *enough,
                                 struct err *err)
 {
@@ -124,7 +141,8 @@ static enum err_code give_slice(struct reading *reading, uint32_t row_count, uni
         for (uint32_t c = 0; c < reading->wanted_count; c++)
             column_get(&reading->columns[c], i, &reading->arena, &reading->values[c]);
         struct union_row row = {reading->values, row_bucket(reading), partition ? (int32_t)partition->index : -1, 1};
-        TRY(fn(arg, &row, enough, err));
+        if (!is_left_out(reading, &row))
+            TRY(fn(arg, &row, enough, err));
     }
     return OK;
 }
@@ -162,14 +180,14 @@ static bool is_lakes_fault(enum err_code code)
 enum err_code union_lake_read(struct union_lake *lake, const struct union_lake_options *options, union_row_fn *fn,
                               void *arg, struct err *err)
 {
-    struct reading reading = {.lake = lake};
+    struct reading reading = {.lake = lake, .options = options};
     struct err own = {0};
     bool enough = false;
     uint32_t row_count = 1;
-    if (options->system_columns && !lake->has_system_columns)
+    if ((options->system_columns || options->from) && !lake->has_system_columns)
         return err_set(err, ERR_NOT_SUPPORTED, "the lake table of %.*s.%.*s has no system columns",
                        SLICE_ARGS(lake->table->path.database), SLICE_ARGS(lake->table->path.table));
-    choose_columns(&reading, options->system_columns);
+    choose_columns(&reading);
     enum err_code code = OK;
     while (code == OK && row_count && !enough) {
         code = next_slice(&reading, options->snapshot_id, &row_count, &own);

@@ -20,7 +20,9 @@ enum err_code union_plan(struct client_table *table, struct arena *arena, struct
     planned.place_count = client_place_count(table);
     if (!planned.offsets)
         planned.offsets = client_unknown_offsets(table, arena);
+    planned.starts = ARENA_NEW_ARRAY(arena, int64_t, planned.place_count);
     planned.stops = ARENA_NEW_ARRAY(arena, int64_t, planned.place_count);
+    TRY(client_offsets(table, CLIENT_EARLIEST, 0, planned.starts, err));
     TRY(client_offsets(table, CLIENT_LATEST, 0, planned.stops, err));
     *plan = planned;
     return OK;
@@ -78,6 +80,10 @@ static enum err_code merge_lake_row(void *arg, const struct union_row *row, bool
 static enum err_code read_lake(struct union_lake *lake, struct merge *merge, struct err *err)
 {
     struct union_lake_options options = {.snapshot_id = merge->plan->snapshot_id};
+    if (merge->plan->from_starts) {
+        options.from = merge->plan->starts;
+        options.from_count = merge->plan->place_count;
+    }
     return merge->plan->snapshot_id ? union_lake_read(lake, &options, merge_lake_row, merge, err) : OK;
 }
 
@@ -89,20 +95,18 @@ static enum err_code log_row(void *arg, const struct union_row *row, bool *enoug
     return code;
 }
 
-/* A log table without any snapshot begins where its log begins. */
+/* What the lake does not know of begins where its log does. */
 static enum err_code read_log_table(struct client_table *table, struct union_lake *lake, struct merge *merge,
                                     struct err *err)
 {
+    const struct union_plan *plan = merge->plan;
     TRY(read_lake(lake, merge, err));
     if (merge->enough)
         return OK;
-    if (merge->plan->snapshot_id)
-        return union_log_read(table, merge->plan->offsets, merge->plan->stops, merge->plan->place_count, log_row, merge,
-                              err);
-    int64_t *starts = mem_alloc(client_place_count(table) * sizeof *starts + 1);
-    enum err_code code = client_offsets(table, CLIENT_EARLIEST, 0, starts, err);
-    if (code == OK)
-        code = union_log_read(table, starts, merge->plan->stops, merge->plan->place_count, log_row, merge, err);
+    int64_t *starts = mem_alloc(plan->place_count * sizeof *starts + 1);
+    for (size_t i = 0; i < plan->place_count; i++)
+        starts[i] = plan_log_start(plan, i);
+    enum err_code code = union_log_read(table, starts, plan->stops, plan->place_count, log_row, merge, err);
     mem_free(starts);
     return code;
 }

@@ -53,6 +53,11 @@ struct union_lake_options {
     int64_t snapshot_id;
     /* Three more values behind the table's columns, as the lake has them; refused where it has none. */
     bool system_columns;
+    /* By place: rows of lower offsets are left out, and counted in *left_out; refused where the lake has no system
+     * columns. NULL: all rows. */
+    const int64_t *from;
+    size_t from_count;
+    int64_t *left_out;
 };
 
 /* Bucket by bucket, each in key order for a primary-key table.
@@ -75,7 +80,9 @@ struct union_plan {
     size_t place_count;  /* of the arrays */
     int64_t snapshot_id; /* 0: the lake has none, the log is read alone */
     int64_t *offsets;    /* V, by place; -1: the snapshot says nothing of it */
+    int64_t *starts;     /* where the log begins */
     int64_t *stops;      /* the high watermark when it was planned */
+    bool from_starts;    /* of a log table: lake rows that are older than the log are left out */
 };
 
 MUST_CHECK enum err_code union_plan(struct client_table *table, struct arena *arena, struct union_plan *plan,
@@ -117,6 +124,9 @@ MUST_CHECK enum err_code union_wait(struct client_table *table, const int64_t *w
  * name, where the server tells (weir's do): what the lake holds of it is of both
  *.
  *
+ * Rows of a log table that are older than its log still is (table.log.ttl) are only in the lake: they are counted apart
+ * (trimmed_rows); what is compared begins where the log does. A changelog without its beginning can't be folded.
+ *
  * The digest of a side is the sum of the 128-bit hashes (hash128 under the numbers of partition and bucket) of its
  * rows' canonical bytes (row_canonical); sides are compared by digest and number of rows in 4096 parts by hash. Only
  * where they differ are both read again, to find the rows. */
@@ -154,8 +164,9 @@ struct union_verdict {
     int64_t differing_rows; /* distinct rows; of all where differing_all */
     bool differing_all;
     struct slice why;
-    int64_t kept_rows; /* of the lake, that no stream is there for */
-    int64_t rows_read; /* of all sides, for the rate */
+    int64_t kept_rows;    /* of the lake, that no stream is there for */
+    int64_t trimmed_rows; /* of the lake, that are older than what the log still holds */
+    int64_t rows_read;    /* of all sides, for the rate */
 };
 
 struct union_verify_options {
@@ -164,8 +175,9 @@ struct union_verify_options {
     struct union_watch watch;
 };
 
-/* errors: DEADLINE as union_wait; NOT_YET with no_wait where there is no snapshot. Sides that are not equal are no
- * error but a verdict. */
+/* errors: DEADLINE as union_wait; NOT_YET with no_wait where there is no snapshot; NOT_SUPPORTED for a changelog whose
+ * beginning is gone, and for a log's where the lake does not have the offsets of its rows. Sides that are not equal are
+ * no error but a verdict. */
 MUST_CHECK enum err_code union_verify(struct client_table *table, const struct union_verify_options *options,
                                       struct arena *arena, struct union_verdict *verdict, struct err *err);
 

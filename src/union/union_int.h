@@ -24,6 +24,12 @@ static inline int32_t row_place(const struct client_table *table, const struct u
     return (table->is_partitioned ? row->partition * table->bucket_count : 0) + row->bucket;
 }
 
+/* Where the log goes on behind the lake: at V, or where it begins if the lake says nothing of it. */
+static inline int64_t plan_log_start(const struct union_plan *plan, size_t place)
+{
+    return plan->snapshot_id && plan->offsets[place] >= 0 ? plan->offsets[place] : plan->starts[place];
+}
+
 /* ---- bags (bag.c) ---- */
 
 #define BAG_PARTS 4096

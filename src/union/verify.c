@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#define ATTEMPTS_MAX 5 /* a snapshot may expire while it is read */
+#define ATTEMPTS_MAX 5
 
 struct verify {
     struct client_table *table;
@@ -70,8 +70,10 @@ static enum err_code read_stream(struct verify *verify, const int64_t *stops, un
     struct fold_pipe pipe = {{verify, fn, arg}, false};
     size_t count = verify->plan.place_count;
     int64_t *bounds = mem_zalloc(2 * count * sizeof *bounds + 1);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        bounds[i] = verify->plan.starts[i];
         bounds[count + i] = MAX(stops[i], 0);
+    }
     enum err_code code = verify->folds_by_key
                              ? client_fold(verify->table, bounds + count, pass_folded, &pipe, err)
                              : union_log_read(verify->table, bounds, bounds + count, count, pass_row, &pipe.pipe, err);
@@ -96,6 +98,11 @@ static enum err_code read_lake(void *arg, union_row_fn *fn, void *fn_arg, struct
     struct verify *verify = arg;
     struct pipe pipe = {verify, fn, fn_arg};
     struct union_lake_options options = {.snapshot_id = verify->plan.snapshot_id};
+    if (verify->plan.from_starts) {
+        options.from = verify->plan.starts;
+        options.from_count = verify->plan.place_count;
+        options.left_out = verify->counts_kept ? &verify->verdict->trimmed_rows : NULL;
+    }
     return verify->lake ? union_lake_read(verify->lake, &options, pass_row, &pipe, err) : OK;
 }
 
@@ -135,7 +142,7 @@ static int64_t count_changes(const struct verify *verify, const int64_t *stops)
 {
     int64_t count = 0;
     for (size_t i = 0; i < verify->plan.place_count; i++)
-        count += MAX(stops[i], 0);
+        count += MAX(stops[i] - MAX(verify->plan.starts[i], 0), 0);
     return count;
 }
 
@@ -149,8 +156,11 @@ static enum err_code fill_stream_now(struct verify *verify, struct err *err)
     struct pipe pipe = {verify, bag_fill_row, &task};
     verify->stream_now = verify->stream;
     const struct union_plan *plan = &verify->plan;
-    enum err_code code =
-        union_log_read(verify->table, plan->offsets, plan->stops, plan->place_count, pass_row, &pipe, err);
+    int64_t *starts = mem_alloc(plan->place_count * sizeof *starts + 1);
+    for (size_t i = 0; i < plan->place_count; i++)
+        starts[i] = plan_log_start(plan, i);
+    enum err_code code = union_log_read(verify->table, starts, plan->stops, plan->place_count, pass_row, &pipe, err);
+    mem_free(starts);
     buf_deinit(&task.scratch);
     return code;
 }
@@ -239,6 +249,26 @@ static enum err_code check_partitions(struct verify *verify, struct err *err)
                    SLICE_ARGS(verify->table->path.database), SLICE_ARGS(verify->table->path.table));
 }
 
+/* Where something of the log is gone, its rows are compared from there on; changes are not enough without their
+ * beginning. */
+static enum err_code check_starts(struct verify *verify, struct err *err)
+{
+    const struct client_table *table = verify->table;
+    for (size_t i = 0; i < verify->plan.place_count; i++) {
+        if (verify->plan.starts[i] <= 0)
+            continue;
+        verify->plan.from_starts = true;
+        if (table->has_primary_key)
+            return err_set(
+                err, ERR_NOT_SUPPORTED,
+                "the changelog of %.*s.%.*s begins at offset %lld in bucket %d: what came before is gone, and "
+                "the rest can't be folded",
+                SLICE_ARGS(table->path.database), SLICE_ARGS(table->path.table), (long long)verify->plan.starts[i],
+                client_place_bucket(table, (int32_t)i));
+    }
+    return OK;
+}
+
 static enum err_code attempt(struct verify *verify, struct err *err)
 {
     struct union_verdict *verdict = verify->verdict;
@@ -249,6 +279,7 @@ static enum err_code attempt(struct verify *verify, struct err *err)
     TRY(union_plan(verify->table, verify->arena, &verify->plan, err));
     verdict->snapshot_id = verify->plan.snapshot_id;
     verify->gone_count = count_gone(verify->table);
+    TRY(check_starts(verify, err));
     if (verify->options->no_wait && !verify->plan.snapshot_id && has_tail(verify))
         return err_set(err, ERR_NOT_YET, "%.*s.%.*s has no lake snapshot yet", SLICE_ARGS(verify->table->path.database),
                        SLICE_ARGS(verify->table->path.table));
@@ -261,11 +292,17 @@ static enum err_code attempt(struct verify *verify, struct err *err)
     return check_partitions(verify, err);
 }
 
+/* Something went while it was read: a snapshot, a partition, the oldest segment of a log. */
+static bool is_passing(enum err_code code)
+{
+    return code == ERR_NOT_FOUND || code == ERR_PARTITION_NOT_EXISTS || code == ERR_LOG_OFFSET_OUT_OF_RANGE_EXCEPTION;
+}
+
 static enum err_code compare(struct verify *verify, struct err *err)
 {
     struct err own = {0};
     enum err_code code = attempt(verify, &own);
-    for (int i = 1; (code == ERR_NOT_FOUND || code == ERR_PARTITION_NOT_EXISTS) && i < ATTEMPTS_MAX; i++)
+    for (int i = 1; is_passing(code) && i < ATTEMPTS_MAX; i++)
         code = attempt(verify, &own);
     verify->verdict->rows_read = verify->rows_read;
     if (code == ERR_LAKE || code == ERR_NOT_FOUND) {

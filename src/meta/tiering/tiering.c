@@ -198,6 +198,11 @@ void tiering_note_lake(struct tiering_table *table, int64_t partition_id, int32_
     tiering_part_unref(part);
 }
 
+int64_t tiering_lake_end(const struct tiering_part *part, int32_t bucket)
+{
+    return part ? atomic_load(&part->tiered[bucket]) : 0;
+}
+
 /* ---- partitions ---- */
 
 struct tiering_part *tiering_part_ref(struct tiering_part *part)

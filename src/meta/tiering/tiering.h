@@ -76,6 +76,8 @@ void tiering_note_end(struct tiering_part *part, int32_t bucket, int64_t end_off
 /* The lake holds the bucket up to end_offset (registered). Only growing values count; buckets and partitions that are
  * not there have no effect. */
 void tiering_note_lake(struct tiering_table *table, int64_t partition_id, int32_t bucket, int64_t end_offset);
+/* Up to where the lake holds the bucket, as far as it was told; 0 for part NULL. */
+int64_t tiering_lake_end(const struct tiering_part *part, int32_t bucket);
 /* The handle of a table in the schedule with one count more, or NULL. */
 struct tiering_table *tiering_find(struct tiering *tiering, int64_t table_id);
 
