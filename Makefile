@@ -1,5 +1,5 @@
 # One word a task; what a task does stands in CMakePresets.json and tools/. `make help` lists them.
-.PHONY: all bench demo test test-long unit e2e e2e-flink sim fuzz lint docs format tsan clean help
+.PHONY: all bench demo test test-long unit e2e e2e-flink python sim fuzz lint docs format tsan clean help
 .DEFAULT_GOAL := all
 
 all: ## build the binary: build/weir
@@ -10,10 +10,10 @@ demo: all ## server, two tables, rows, the lake, both reads, and the proof that 
 	@build/weir demo
 
 test: ## everything that proves it: unit, golden, corpus, simulator, whole system with real clients
-	@tools/test.sh unit sim e2e
+	@tools/test.sh unit sim e2e python
 
 test-long: ## the same with 1000 random programs and 1000 seeds of the simulator
-	@WEIR_LONG=1 tools/test.sh unit sim e2e
+	@WEIR_LONG=1 tools/test.sh unit sim e2e python
 
 unit: ## unit, golden and corpus tests under ASan and UBSan; T=log.append runs the tests of that name
 	@tools/build.sh asan
@@ -24,6 +24,9 @@ e2e: ## the whole system, driven by pyfluss and read by pypaimon; T=kill runs th
 
 e2e-flink: ## Flink SQL, its tiering job and the Java clients against weir; outside of `make test`. T=lake as above
 	@tools/e2e_flink.sh $(if $(T),-k '$(T)')
+
+python: ## the fixtures of python/ for other people's tests, and the examples of its README; T=lake runs those of that name
+	@tools/python.sh $(if $(T),-k '$(T)')
 
 sim: ## the simulator: SEED=n repeats one run exactly, without it a handful of seeds
 	@tools/sim.sh $(SEED)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test.sh SUITE...: runs the suites unit, sim, e2e one after the other, whatever the one before said. Of each one line
+# test.sh SUITE...: runs the suites unit, sim, e2e, python one after the other, whatever the one before said. Of each one line
 # with its counts and seconds; of a failing one its output too. The last line counts all. A suite that takes longer than
 # its budget is ended and has failed; with WEIR_LONG there is none.
 set -u
@@ -41,6 +41,7 @@ for name in "$@"; do
     unit) suite unit 600 make --no-print-directory unit ;;
     sim) SEEDS=${SEEDS:-${WEIR_LONG:+1000}} suite sim 120 tools/sim.sh ;;
     e2e) suite e2e 1200 tools/e2e.sh ;;
+    python) suite python 120 tools/python.sh ;;
     *) echo "no suite $name" >&2; exit 64 ;;
     esac
 done

@@ -1,0 +1,1 @@
+pytest_plugins = ["weir_testing.plugin", "pytester"]

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# python.sh [PYTEST-ARGUMENT...]: the tests of python/, the fixtures for other people's tests, with build/asan/weir or
+# WEIR_BINARY.
+set -eu
+cd "$(dirname "$0")/.."
+tools/venv.sh
+[ -n "${WEIR_BINARY:-}" ] || tools/build.sh asan
+export WEIR_BINARY=${WEIR_BINARY:-$PWD/build/asan/weir}
+exec build/venv/bin/python -m pytest -c python/pytest.ini --rootdir python python/tests "$@"
