@@ -84,6 +84,8 @@ def options():
             ignored.append([code(row[0]), cell(row[1])])
         else:
             not_yet.append([code(row[0]), "nothing" if row[1] is None else "empty" if row[1] == "" else code(row[1]), cell(row[2])])
+    ids = {row[0]: row[1] for macro, row in rows("src/conf/options.def") if macro == "OPTION"}
+    live = re.findall(r"CONF_(\w+)", re.search(r"live\[\] = \{(.*?)\}", (house.ROOT / "src/conf/live.c").read_text(), re.S)[1])
     own = [line for line in served if line[0].startswith("`weir.")]
     stock = [line for line in served if line not in own]
     head = ["option", "type", "default", "range", "meaning"]
@@ -92,6 +94,8 @@ def options():
             "Fluss's; those of weir alone begin with `weir.` An unknown name is refused, with the nearest one that exists. In `server.yaml`, nested names\n"
             "are joined with dots and sequences with commas. A size is a number with `kb`, `mb`, `gb` or `tb` (1024 each); a duration one with `ms`, `s`,\n"
             "`min`, `h` or `d`. `.*` stands for any name below.\n\n"
+            f"These can be altered while the server runs, with ALTER_CLUSTER_CONFIGS (from Flink: `CALL cat.sys.set_cluster_configs(...)`), and stay\n"
+            f"altered: {', '.join(code(ids[i]) for i in live)}. They beat all else until they are reset.\n\n"
             f"## Apache Fluss's\n\n{table(head, stock)}\n## weir's own\n\n{table(head, own)}\n"
             "## Not yet\n\nThese are refused, since weir would not do what they ask for. The value in the middle asks for nothing and is taken.\n\n"
             f"{table(['option', 'taken', 'why'], not_yet)}\n"

@@ -21,7 +21,7 @@ struct api_listener {
     const char *host; /* advertised */
     uint16_t port;
     bool internal;                  /* weir's own tiering service */
-    const struct auth_users *users; /* SASL: who may come in; NULL: everybody */
+    const struct auth_users *users; /* atomic. SASL: who may come in; NULL: everybody */
 };
 
 /* What SCAN_KV allows: kv.scanner.*. */
@@ -39,6 +39,19 @@ struct api_access {
     const struct acl_supers *supers;
 };
 
+/* One step of ALTER_CLUSTER_CONFIGS; the numbers are the protocol's. */
+enum api_option_op { API_OPTION_SET = 0, API_OPTION_DELETE = 1, API_OPTION_APPEND = 2, API_OPTION_SUBTRACT = 3 };
+struct api_option_change {
+    enum api_option_op op;
+    struct slice name;
+    struct slice value; /* ptr NULL: none was given */
+};
+struct api_option {
+    struct slice name;
+    struct slice value; /* hidden where it is a secret */
+    bool altered;
+};
+
 struct api_config {
     struct os *os;
     struct trace *trace;
@@ -48,7 +61,7 @@ struct api_config {
     struct buckets *buckets;
     struct pool *pool; /* for what may block */
     struct table_cluster cluster;
-    int64_t freshness_ms_default;
+    int64_t freshness_ms_default; /* later: api_set_freshness_default */
     int32_t server_id;
     size_t partition_max;    /* max.partition.num, of one table */
     size_t answer_bytes_max; /* of one answer, whatever was asked */
@@ -65,6 +78,11 @@ struct api_config {
     /* Entries datalake.<format>.* of the server's options: shown to clients of lake-enabled tables. */
     const struct properties *lake_options;
     void *lake_arg;
+    /* Alters the server's options, all or none (blocks). errors: CONFIG_EXCEPTION. */
+    enum err_code (*options_alter)(void *arg, const struct api_option_change *changes, size_t count, struct err *err);
+    /* Those in effect, in arena. */
+    void (*options_list)(void *arg, struct arena *arena, struct api_option **items, size_t *count);
+    void *options_arg;
 };
 
 void api_create(const struct api_config *config, struct api **api);
@@ -78,6 +96,8 @@ MUST_CHECK enum err_code api_alters_finish(struct api *api, struct err *err);
 /* A table of the metadata at start: its buckets, those of its partitions, and its place in the tiering schedule, which
  * is told what the lake holds (blocks). errors: as bucket_open. */
 MUST_CHECK enum err_code api_table_open(struct api *api, const struct table_info *table, struct err *err);
+/* For tables that set none, from now on. thread: any. */
+void api_set_freshness_default(struct api *api, int64_t freshness_ms);
 /* Ends what is being held (long polls) with what there is; the server is stopping. */
 void api_stop(struct api *api);
 /* Makes and drops the partitions by time of all tables (blocks). One call at a time. */

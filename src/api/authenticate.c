@@ -1,10 +1,16 @@
 /* AUTHENTICATE: one step of SASL/PLAIN. The answer has no challenge, for there is nothing to answer to it. */
 #include "api/api_int.h"
 
+/* They may be replaced at any time, never by none; those before stay. */
+static const struct auth_users *users_of(const struct api_listener *listener)
+{
+    return __atomic_load_n(&listener->users, __ATOMIC_ACQUIRE);
+}
+
 enum err_code authenticate_check(struct net_conn *conn, int16_t key, struct err *err)
 {
     const struct api_listener *listener = net_conn_tag(conn);
-    if (!listener->users || key == WIRE_API_VERSIONS || key == WIRE_AUTHENTICATE || api_conn_of(conn)->authenticated)
+    if (!users_of(listener) || key == WIRE_API_VERSIONS || key == WIRE_AUTHENTICATE || api_conn_of(conn)->authenticated)
         return OK;
     return err_set(err, ERR_AUTHENTICATE_EXCEPTION, "the listener %s wants an AUTHENTICATE with PLAIN first",
                    listener->name);
@@ -18,7 +24,7 @@ struct slice authenticate_user(struct net_conn *conn)
 
 static enum err_code protocol_check(const struct api_listener *listener, struct slice protocol, struct err *err)
 {
-    const char *want = listener->users ? "PLAIN" : "PLAINTEXT";
+    const char *want = users_of(listener) ? "PLAIN" : "PLAINTEXT";
     if (slice_equal_nocase(protocol, slice_str(want)))
         return OK;
     return err_set(err, ERR_AUTHENTICATE_EXCEPTION,
@@ -34,9 +40,9 @@ enum err_code authenticate(struct api_call *call, struct err *err)
     struct slice name;
     TRY(protocol_check(listener, req->protocol, err));
     /* Who is in already and says so again is a client that echoes an empty challenge. */
-    if (!listener->users || api_conn_of(call->conn)->authenticated)
+    if (!users_of(listener) || api_conn_of(call->conn)->authenticated)
         return OK;
-    if (auth_plain(listener->users, req->token, &name, err) != OK) {
+    if (auth_plain(users_of(listener), req->token, &name, err) != OK) {
         trace_warn_limited(trace, "api", "login_refused", trace_str("listener", listener->name),
                            trace_str("peer", net_conn_peer(call->conn)));
         return ERR_AUTHENTICATE_EXCEPTION;

@@ -27,7 +27,7 @@ struct slice api_table_json(struct api_call *call, const struct table_info *tabl
 static int64_t freshness_of(const struct api *api, const struct table_info *table)
 {
     int64_t own = table->settings.lake_freshness_ms;
-    return own >= 0 ? own : api->config.freshness_ms_default;
+    return own >= 0 ? own : __atomic_load_n(&api->config.freshness_ms_default, __ATOMIC_RELAXED);
 }
 
 static struct tiering_table *tiering_enter(struct api *api, const struct table_info *table)
@@ -116,6 +116,18 @@ struct tiering_part *api_tiering_freshen(struct api *api, const struct table_inf
     struct tiering_part *part = tiering ? tiering_part_find(tiering, -1) : NULL;
     tiering_table_unref(tiering);
     return part;
+}
+
+void api_set_freshness_default(struct api *api, int64_t freshness_ms)
+{
+    struct meta_tables tables = {0};
+    if (__atomic_exchange_n(&api->config.freshness_ms_default, freshness_ms, __ATOMIC_RELAXED) == freshness_ms ||
+        meta_table_list(api->config.meta, (struct slice){0}, &tables, NULL) != OK)
+        return;
+    for (size_t i = 0; i < tables.len; i++)
+        if (tables.ptr[i]->settings.lake_enabled)
+            tiering_set_freshness(api->config.tiering, tables.ptr[i]->table_id, freshness_of(api, tables.ptr[i]));
+    meta_tables_deinit(&tables);
 }
 
 enum err_code api_table_open(struct api *api, const struct table_info *table, struct err *err)

@@ -181,7 +181,7 @@ enum conf_source conf_source(const struct conf *conf, enum conf_id id)
 
 const char *conf_source_name(enum conf_source source)
 {
-    static const char *const names[] = {"default", "file", "flag", "-D"};
+    static const char *const names[] = {"default", "file", "flag", "-D", "altered"};
     return names[source];
 }
 
@@ -215,16 +215,21 @@ const char *conf_prefix_get(const struct conf *conf, enum conf_id id, const char
     return NULL;
 }
 
-static bool is_secret(struct slice name)
+/* By the words in its name: entries of the lake's catalog are of others. */
+static bool is_secret(const char *name)
 {
-    return slice_ends_with(name, SLICE(".jaas.config")) || slice_ends_with(name, SLICE(".credentials"));
+    static const char *const words[] = {"jaas.config", "credential", "password",   "secret",
+                                        "token",       "access-key", "access.key", "accesskey"};
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (strcasestr(name, words[i]))
+            return true;
+    return false;
 }
 
 static struct conf_entry entry_of(const char *name, const struct setting *setting)
 {
     const char *text = (const char *)setting->value.text.ptr;
-    return (struct conf_entry){name, *text && is_secret(slice_str(name)) ? "***" : text, setting->source,
-                               setting->where};
+    return (struct conf_entry){name, *text && is_secret(name) ? "***" : text, setting->source, setting->where};
 }
 
 bool conf_next(const struct conf *conf, size_t *at, struct conf_entry *entry)

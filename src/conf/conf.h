@@ -1,8 +1,9 @@
 /* Options of a server: one table (options.def), given on the command line, in server.yaml or not at all.
  *
- * Names are Apache Fluss's; own ones begin with weir. Order of power: -D, flags, file, default; within one source the
- * last word counts. An unknown name is refused with the nearest one; a name known to Fluss but without meaning here is
- * accepted and kept for one warning (conf_trace_ignored); what weir cannot do yet is refused with a sentence.
+ * Names are Apache Fluss's; own ones begin with weir. Order of power: altered while it ran, -D, flags, file, default;
+ * within one source the last word counts. An unknown name is refused with the nearest one; a name known to Fluss but
+ * without meaning here is accepted and kept for one warning (conf_trace_ignored); what weir cannot do yet is refused
+ * with a sentence.
  *
  *   struct conf *conf = conf_create();
  *   conf_load_yaml(conf, os, "server.yaml", &err)
@@ -32,7 +33,7 @@ enum conf_id {
     CONF_COUNT
 };
 
-enum conf_source { CONF_FROM_DEFAULT, CONF_FROM_FILE, CONF_FROM_FLAG, CONF_FROM_D };
+enum conf_source { CONF_FROM_DEFAULT, CONF_FROM_FILE, CONF_FROM_FLAG, CONF_FROM_D, CONF_FROM_LIVE };
 
 #define CONF_NAME_MAX 200
 #define CONF_VALUE_MAX 16384
@@ -89,7 +90,12 @@ struct conf_entry {
 };
 /* Walks over all served options, whether set or not, and the keys of maps. */
 bool conf_next(const struct conf *conf, size_t *at, struct conf_entry *entry);
-const char *conf_source_name(enum conf_source source); /* "default", "file", "flag", "-D" */
+const char *conf_source_name(enum conf_source source); /* "default", "file", "flag", "-D", "altered" */
+
+/* Whether an option can be altered while the server runs. errors: CONFIG_EXCEPTION, with the reason. */
+MUST_CHECK enum err_code conf_check_live(struct slice name, struct err *err);
+/* A copy that other settings can be laid over (CONF_FROM_LIVE), for another conf_check; base must outlive it. */
+struct conf *conf_overlay(const struct conf *base);
 
 /* One warning for each option that was accepted without meaning. */
 void conf_trace_ignored(const struct conf *conf, struct trace *trace);

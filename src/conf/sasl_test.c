@@ -124,6 +124,38 @@ static void secrets_are_not_listed(void **state)
     conf_destroy(conf);
 }
 
+/* Words of stock's and of catalogs. */
+static void names_of_secrets_are_known_by_their_words(void **state)
+{
+    (void)state;
+    const char *const settings[] = {
+        "security.protocol.map=",       "datalake.paimon.s3.secret-key=secret", "datalake.paimon.jdbc.password=secret",
+        "datalake.paimon.token=secret", "datalake.paimon.s3.access-key=secret", NULL};
+    struct conf *conf = conf_of(settings);
+    struct conf_entry entry;
+    for (size_t at = 0; conf_next(conf, &at, &entry);)
+        assert_null(strstr(entry.value, "secret"));
+    conf_destroy(conf);
+}
+
+static void an_overlay_leaves_its_base_as_it_was(void **state)
+{
+    (void)state;
+    struct conf *base = conf_create();
+    MUST(conf_set_assignment(base, SLICE("weir.trace.level=warn"), &err));
+    struct conf *over = conf_overlay(base);
+    MUST(conf_check_live(SLICE("weir.trace.level"), &err));
+    MUST(conf_set(over, CONF_FROM_LIVE, SLICE("weir.trace.level"), SLICE("DEBUG"), "altered", &err));
+    assert_string_equal(conf_str(over, CONF_TRACE_LEVEL), "debug");
+    assert_string_equal(conf_str(base, CONF_TRACE_LEVEL), "warn");
+    assert_string_equal(conf_source_name(conf_source(over, CONF_TRACE_LEVEL)), "altered");
+    MUST_FAIL(ERR_CONFIG_EXCEPTION, conf_check_live(SLICE("data.dir"), &err));
+    MUST_FAIL(ERR_CONFIG_EXCEPTION, conf_check_live(SLICE("kv.snapshot.interval"), &err));
+    MUST_FAIL(ERR_CONFIG_EXCEPTION, conf_check_live(SLICE("nothing"), &err));
+    conf_destroy(over);
+    conf_destroy(base);
+}
+
 static void super_users_are_checked(void **state)
 {
     (void)state;
@@ -142,4 +174,5 @@ static void super_users_are_checked(void **state)
 
 TESTS("conf.sasl", TEST(users_come_from_jaas_text_and_list_together), TEST(a_listeners_own_text_replaces_the_others),
       TEST(what_does_not_fit_is_refused_without_secrets), TEST(other_options_of_sasl_are_refused),
-      TEST(secrets_are_not_listed), TEST(super_users_are_checked))
+      TEST(secrets_are_not_listed), TEST(super_users_are_checked), TEST(names_of_secrets_are_known_by_their_words),
+      TEST(an_overlay_leaves_its_base_as_it_was))

@@ -98,7 +98,25 @@ static void make_version_2(void)
 {
     MUST(db_run(&bed.meta->db, &err, "DROP TABLE acls", ""));
     MUST(db_run(&bed.meta->db, &err, "DROP TABLE pending_alters", ""));
+    MUST(db_run(&bed.meta->db, &err, "DROP TABLE options", ""));
     MUST(db_run(&bed.meta->db, &err, "PRAGMA user_version = 2", ""));
+}
+
+static void options_survive_a_crash_until_others_are_set(void **state)
+{
+    (void)state;
+    const struct meta_option two[] = {{SLICE("a"), SLICE("1")}, {SLICE("b"), SLICE("")}};
+    struct meta_option *items;
+    size_t count;
+    MUST(meta_options_set(bed.meta, two, 2, &err));
+    meta_bed_again(&bed, BED_CRASH);
+    meta_options(bed.meta, &bed.arena, &items, &count);
+    assert_int_equal(count, 2);
+    assert_slice_equal(items[0].value, SLICE("1"));
+    assert_slice_equal(items[1].name, SLICE("b"));
+    MUST(meta_options_set(bed.meta, two, 1, &err));
+    meta_options(bed.meta, &bed.arena, &items, &count);
+    assert_int_equal(count, 1);
 }
 
 static void a_file_of_version_2_is_brought_up(void **state)
@@ -126,4 +144,4 @@ static void a_file_of_version_2_is_brought_up(void **state)
 
 TESTS("meta.acl", TEST(entries_survive_a_crash_and_go_when_dropped), TEST(an_entry_outlives_its_table),
       TEST(too_many_entries_are_refused), TEST(an_entry_that_means_nothing_is_damage),
-      TEST(a_file_of_version_2_is_brought_up))
+      TEST(options_survive_a_crash_until_others_are_set), TEST(a_file_of_version_2_is_brought_up))

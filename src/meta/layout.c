@@ -45,10 +45,15 @@ static const char *const to_4[] = {
     NULL,
 };
 
+static const char *const to_5[] = {
+    "CREATE TABLE options (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
+    NULL,
+};
+
 static const struct {
     int version; /* afterwards */
     const char *const *sql;
-} steps[] = {{2, to_2}, {3, to_3}, {4, to_4}};
+} steps[] = {{2, to_2}, {3, to_3}, {4, to_4}, {5, to_5}};
 
 /* A statement with ?1 gets the time. */
 static enum err_code step_run(struct db *db, const char *const *sql, int64_t now_ms, struct err *err)

@@ -109,5 +109,6 @@ enum err_code meta_load(struct meta *meta, struct err *err)
     TRY(db_each(db, err, "SELECT table_id, database_name, name FROM pending_deletes ORDER BY 1", load_delete, meta));
     TRY(partition_load(meta, err));
     TRY(acl_load(meta, err));
+    TRY(option_load(meta, err));
     return lake_load(meta, err);
 }

@@ -71,6 +71,8 @@ void meta_close(struct meta *meta)
     vec_deinit(&meta->deletes);
     partition_forget_all(meta);
     acl_set_deinit(&meta->acls);
+    vec_deinit(&meta->options);
+    arena_deinit(&meta->options_arena);
     map_deinit(&meta->tables);
     map_deinit(&meta->paths);
     map_deinit(&meta->lakes);

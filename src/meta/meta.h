@@ -294,4 +294,17 @@ void meta_acl_list(struct meta *meta, const struct acl_filter *filter, struct ar
 bool meta_acl_allows(struct meta *meta, const struct acl_user *user, bool ignore_case, enum acl_operation operation,
                      const struct acl_resource *resource);
 
+/* ---- options that clients have altered ---- */
+
+struct meta_option {
+    struct slice name;
+    struct slice value;
+};
+
+/* By name, in arena. */
+void meta_options(struct meta *meta, struct arena *arena, struct meta_option **items, size_t *count);
+/* These and no others from now on (blocks). */
+MUST_CHECK enum err_code meta_options_set(struct meta *meta, const struct meta_option *options, size_t count,
+                                          struct err *err);
+
 #endif

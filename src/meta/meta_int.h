@@ -70,6 +70,8 @@ struct meta {
     struct map partitioned;                     /* table id -> struct table_partitions, of every table that has some */
     VEC(struct partition *) dropped_partitions; /* of tables that are there: files may be left */
     struct acl_set acls;
+    VEC(struct meta_option) options;
+    struct arena options_arena;
     int64_t partition_id_next;
     int64_t table_id_next;
     int64_t writer_id_next; /* under `read` */
@@ -118,6 +120,7 @@ void partition_forget_all(struct meta *meta);
 /* ---- others ---- */
 
 MUST_CHECK enum err_code acl_load(struct meta *meta, struct err *err);
+MUST_CHECK enum err_code option_load(struct meta *meta, struct err *err);
 
 struct database *database_create(struct slice name, struct slice json, int64_t created_ms, int64_t modified_ms);
 void database_destroy(struct database *database);

@@ -1,13 +1,13 @@
 #include "server/server_int.h"
 
-static enum err_code listen_all(struct server *server, struct err *err)
+static enum err_code listen_each(struct server *server, struct err *err)
 {
     for (size_t i = 0; i < server->listeners.count; i++) {
         const struct conf_listener *listener = &server->listeners.list[i];
         struct api_listener *address = &server->addresses[i];
         uint16_t port;
         if (listener->sasl)
-            TRY(conf_listener_users(server->conf, listener, &server->users[i], err));
+            TRY(conf_listener_users(server->live, listener, &server->users[i], err));
         address->users = server->users[i];
         address->name = listener->name;
         address->host = *listener->advertised_host ? listener->advertised_host : listener->host;
@@ -19,6 +19,15 @@ static enum err_code listen_all(struct server *server, struct err *err)
     server->internal.internal = true;
     server->internal.users = NULL;
     return OK;
+}
+
+/* Who comes in at the first may alter the users of the others. */
+static enum err_code listen_all(struct server *server, struct err *err)
+{
+    os_mutex_lock(&server->options_mutex);
+    enum err_code code = listen_each(server, err);
+    os_mutex_unlock(&server->options_mutex);
+    return code;
 }
 
 static enum err_code net_make(struct server *server, struct err *err)
@@ -58,6 +67,7 @@ enum err_code server_start(struct os *os, struct conf *conf, struct trace *trace
     server->os = os;
     server->conf = conf;
     server->trace = trace;
+    os_mutex_init(&server->options_mutex, os);
     server_metrics_init(server);
     TRY_OR_FAIL(conf_listeners(conf, &server->listeners, err));
     TRY_OR_FAIL(server_open_data(server, err));
@@ -121,6 +131,11 @@ void server_stop(struct server *server)
     acl_supers_deinit(&server->supers);
     for (size_t i = 0; i < server->listeners.count; i++)
         auth_users_destroy(server->users[i]);
+    for (size_t i = 0; i < server->users_before.len; i++)
+        auth_users_destroy(server->users_before.ptr[i]);
+    vec_deinit(&server->users_before);
+    conf_destroy(server->live);
+    os_mutex_deinit(&server->options_mutex);
     os_file_close(server->lock);
     arena_deinit(&server->arena);
     mem_free(server);

@@ -24,7 +24,9 @@ struct metric_list {
 
 struct server {
     struct os *os;
-    struct conf *conf;
+    struct conf *conf;             /* as it was started; may be altered in live */
+    struct os_mutex options_mutex; /* of live; before all other locks */
+    struct conf *live;
     struct trace *trace;
     char data_dir[OS_PATH_MAX];
     char remote_dir[OS_PATH_MAX];
@@ -32,6 +34,7 @@ struct server {
     struct conf_listeners listeners;
     struct acl_supers supers;
     struct auth_users *users[CONF_LISTENERS_MAX];      /* NULL: PLAINTEXT */
+    VEC(struct auth_users *) users_before;             /* replaced while it ran */
     struct api_listener addresses[CONF_LISTENERS_MAX]; /* what clients are told */
     uint16_t bound_ports[CONF_LISTENERS_MAX];
     struct api_listener internal; /* of the tiering service, which comes in over socket pairs */
@@ -74,6 +77,15 @@ MUST_CHECK enum err_code server_open_data(struct server *server, struct err *err
 
 MUST_CHECK enum err_code server_reserve_give(struct server *server, struct err *err);
 void server_reserve_take(struct server *server);
+
+/* ---- server_options.c ---- */
+
+/* Lays what was altered in earlier runs over the options. */
+void server_options_open(struct server *server);
+/* options_alter and options_list of struct api_config. */
+MUST_CHECK enum err_code server_options_alter(void *arg, const struct api_option_change *changes, size_t count,
+                                              struct err *err);
+void server_options_list(void *arg, struct arena *arena, struct api_option **items, size_t *count);
 
 /* ---- server_lake.c ---- */
 

@@ -126,7 +126,7 @@ static void api_make(struct server *server)
         .buckets = server->buckets,
         .pool = server->pool,
         .cluster = cluster_of(server->conf),
-        .freshness_ms_default = conf_duration_ms(server->conf, CONF_DATALAKE_FRESHNESS),
+        .freshness_ms_default = conf_duration_ms(server->live, CONF_DATALAKE_FRESHNESS),
         .partition_max = (size_t)conf_i64(server->conf, CONF_MAX_PARTITION_NUM),
         .server_id = (int32_t)conf_i64(server->conf, CONF_TABLET_SERVER_ID),
         .answer_bytes_max = (size_t)conf_bytes(server->conf, CONF_MAX_REQUEST_SIZE),
@@ -138,6 +138,9 @@ static void api_make(struct server *server)
                    .supers = &server->supers},
         .lake_options = &server->lake_options,
         .lake_arg = server,
+        .options_alter = server_options_alter,
+        .options_list = server_options_list,
+        .options_arg = server,
     };
     api_create(&config, &server->api);
 }
@@ -149,6 +152,7 @@ static enum err_code all_open(struct server *server, struct err *err)
     struct meta_config config = {.data_dir = server->data_dir, .remote_dir = server->remote_dir};
     TRY(buckets_have_files(server->os, server->data_dir, &config.must_exist, err));
     TRY(meta_open(server->os, &config, &server->meta, err));
+    server_options_open(server);
     server->kv = kv_env_rocksdb(server->os, &kv);
     server->tiering = tiering_create(server->os, meta_run_epoch_base(server->meta), server_tiering_wake, server);
     TRY(pool_create(server->os, "request", SERVER_POOL_THREADS_MAX, &server->pool, err));

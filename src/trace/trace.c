@@ -25,6 +25,12 @@ void trace_to(struct trace *trace, trace_sink *sink, void *arg)
     trace->sink_arg = arg;
 }
 
+void trace_set_level(struct trace *trace, enum trace_level level)
+{
+    if (trace)
+        __atomic_store_n(&trace->level, level, __ATOMIC_RELAXED);
+}
+
 const char *trace_level_name(enum trace_level level)
 {
     return level_names[level];

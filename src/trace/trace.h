@@ -37,7 +37,7 @@ struct trace_site {
 
 struct trace {
     struct os *os;
-    enum trace_level level; /* lines above it are not made */
+    enum trace_level level; /* atomic: lines above it are not made */
     trace_sink *sink;
     void *sink_arg;
     struct trace_site sites[TRACE_SITES_MAX];
@@ -47,6 +47,8 @@ struct trace {
 void trace_init(struct trace *trace, struct os *os, enum trace_level level);
 /* Sends lines somewhere else than to standard error, for tests. Before other threads know the trace. */
 void trace_to(struct trace *trace, trace_sink *sink, void *arg);
+/* From now on; thread: any. NULL is fine. */
+void trace_set_level(struct trace *trace, enum trace_level level);
 /* "error", "warn", "info", "debug". */
 const char *trace_level_name(enum trace_level level);
 MUST_CHECK bool trace_level_parse(struct slice name, enum trace_level *level);
@@ -92,7 +94,7 @@ static inline struct trace_field trace_err(const struct err *err)
 
 static inline bool trace_wants(const struct trace *trace, enum trace_level level)
 {
-    return trace && level <= trace->level;
+    return trace && level <= __atomic_load_n(&trace->level, __ATOMIC_RELAXED);
 }
 
 /* What the macros call. event is a literal: its address tells the site of a limited event. fields end with TRACE_END.
