@@ -16,8 +16,7 @@ test-long: ## the same with 1000 random programs and 1000 seeds of the simulator
 	@WEIR_LONG=1 tools/test.sh unit sim e2e python
 
 unit: ## unit, golden and corpus tests under ASan and UBSan; T=log.append runs the tests of that name
-	@tools/build.sh asan
-	@WEIR_TEST_FILTER=$(T) ctest --preset asan --progress
+	@tools/unit.sh asan $(T)
 
 e2e: ## the whole system, driven by pyfluss and read by pypaimon; T=kill runs the tests of that name
 	@tools/e2e.sh $(if $(T),-k '$(T)')
@@ -38,8 +37,7 @@ bench: all ## weir beside the real Fluss in one run; writes docs/performance.md.
 	@bench/compare.py $(ARGS)
 
 tsan: ## unit, golden and corpus tests under the thread sanitizer
-	@tools/build.sh tsan
-	@WEIR_TEST_FILTER=$(T) ctest --preset tsan --progress
+	@tools/unit.sh tsan $(T)
 
 lint: ## format, layers, banned calls, sizes, words, docs, gcc -fanalyzer, clang-tidy
 	@tools/lint.sh

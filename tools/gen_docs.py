@@ -6,7 +6,7 @@
     docs/manual/metrics.md   from src/metric/metric.def
     docs/manual/table-options.md  from src/meta/table/table_options.def
     docs/manual/apis.md      from src/api/served.def, src/api/refused.def and proto/apis.def
-    docs/manual/commands.md  from src/cmd/verbs.def and src/cmd/args.c
+    docs/manual/commands.md  from src/cmd/verbs.def, args.c, server.c and demo.c
 
 Without an argument writes them; --check tells which are not fresh; --unused tells the served options and the metrics
 that no file of the product names. A row stands in one line: MACRO(argument, ...), an argument being a word, a number,
@@ -122,8 +122,11 @@ def table_options():
 
 
 def errors():
-    own, wire, protocol = [], {}, []
+    own, wire, protocol, seen = [], {}, [], set()
     for _, (name, number, retriable, user_code, text, remedy) in rows("proto/errors.def"):
+        if user_code in seen:
+            sys.exit(f"proto/errors.def: {user_code} stands for two errors")
+        seen.add(user_code)
         again = "yes" if retriable == "1" else "no"
         if int(number) not in wire:  # the protocol's own rows come first, one for each number
             wire[int(number)] = name
@@ -193,15 +196,26 @@ def verbs():
         yield (name.strip(), *parts)
 
 
+SERVERS = (("server", "serve the tables of a data directory"), ("demo", "a server with two tables, rows, the lake, and the proof"))
+
+
+def own_help(name):
+    """The help that a verb beside verbs.def prints."""
+    text = re.search(r"static const char help\[\] =\n(.*?);\n", (house.ROOT / f"src/cmd/{name}.c").read_text(), re.S)[1]
+    return "".join(re.sub(r"\\.", lambda m: ESCAPES[m[0]], part) for part in re.findall(r'"((?:\\.|[^"\\])*)"', text))
+
+
 def commands():
     options = [(name, value, common == "true", text) for name, value, common, text in
                OPTION.findall((house.ROOT / "src/cmd/args.c").read_text())]
-    page = (f"{made_from('src/cmd/verbs.def and src/cmd/args.c')}# Commands\n\n"
+    page = (f"{made_from('src/cmd/verbs.def, args.c, server.c and demo.c')}# Commands\n\n"
             "The client side of weir works with a weir server and with a stock Apache Fluss cluster. Tables are named `[DATABASE.]TABLE`; the database is\n"
             "`fluss` if none is given. Every command takes:\n\n"
             + table(["option", "meaning"], [[code(f"{n} {v}"), cell(t)] for n, v, common, t in options if common])
             + "\nExit codes: 0 yes; 1 the answer is no (not found, not equal); 2 could not tell in time; 64 usage; 69 no server; 70 our fault.\n"
-            "Beside these there are `weir server` (options.md) and `weir demo`, which shows it all in one go.\n")
+            "`weir server` and `weir demo`, which shows it all in one go, take options of the server (options.md) instead.\n")
+    for name, summary in SERVERS:
+        page += f"\n## weir {name}\n\n{summary[0].upper() + summary[1:]}.\n\n```text\n{own_help(name).rstrip()}\n```\n"
     for name, args, own, summary, text in verbs():
         page += f"\n## weir {name} {args}".rstrip() + f"\n\n{summary[0].upper() + summary[1:]}.\n\n```text\n{text.rstrip()}\n```\n"
         lines = [[code(f"{n} {v}".strip()), cell(t)] for n, v, _, t in options if n.lstrip("-") in own.split()]

@@ -14,8 +14,8 @@ enum {
     EXIT_NO = 1,      /* the answer is no: not found, not equal */
     EXIT_UNKNOWN = 2, /* it could not tell: the deadline */
     EXIT_USAGE = 64,
-    EXIT_UNREACHABLE = 69,
-    EXIT_FAULT = 70 /* our fault, or the machine's */
+    EXIT_UNREACHABLE = 69, /* no server answers; or none can start, as another has its address or directory */
+    EXIT_FAULT = 70        /* our fault, or the machine's */
 };
 
 enum cmd_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_JSONL, FORMAT_CSV };

@@ -61,6 +61,17 @@ static bool stopped_before(struct demo *demo, int64_t mono_ns)
     return stop;
 }
 
+static bool is_stopped(void *arg)
+{
+    return stopped_before(arg, 0);
+}
+
+static enum err_code stopped_early(void)
+{
+    puts("stopped before the proof; every row is on disk");
+    return OK;
+}
+
 static enum err_code read_args(struct demo *demo, int argc, char **argv, struct err *err)
 {
     TRY(conf_set(demo->conf, CONF_FROM_DEFAULT, SLICE("weir.trace.level"), SLICE("warn"), "demo", err));
@@ -207,14 +218,15 @@ static enum err_code play(struct demo *demo, int *result, struct err *err)
          "  customers  primary key    the latest row of each customer\n");
     printf("writing for %d s; every row is on disk before the next ones are sent\n", LOAD_SECONDS);
     TRY(write_rows(demo, LOAD_SECONDS, LOAD_ORDERS_PER_SECOND, err));
-    if (stopped_before(demo, 0)) {
-        puts("stopped before the proof; every row is on disk");
-        return OK;
-    }
+    if (is_stopped(demo))
+        return stopped_early();
     int64_t written_ns = os_mono_ns(demo->os);
     puts("rows as they are read now, the lake being about a second behind:");
     TRY(demo_show_reads(&demo->load, err));
-    TRY(demo_show_wait(&demo->load, written_ns, err));
+    fflush(stdout);
+    TRY(demo_show_wait(&demo->load, written_ns, is_stopped, demo, err));
+    if (is_stopped(demo))
+        return stopped_early();
     puts("and now:");
     TRY(demo_show_reads(&demo->load, err));
     puts("\nverify: what the stream comes to, against what the lake holds, row by row");

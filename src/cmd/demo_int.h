@@ -43,7 +43,9 @@ const char *demo_number(struct demo_numbers *numbers, int64_t value);
 MUST_CHECK enum err_code demo_show_reads(const struct demo_load *load, struct err *err);
 /* weir verify of both tables. *equal: of both. */
 MUST_CHECK enum err_code demo_show_verify(const struct demo_load *load, bool *equal, struct err *err);
-/* Waits until the lake holds both tables, and tells how long after the last write (os_mono_ns) that is. */
-MUST_CHECK enum err_code demo_show_wait(const struct demo_load *load, int64_t written_ns, struct err *err);
+/* Waits until the lake holds both tables, and tells how long after the last write (os_mono_ns) that is; or until
+ * stopped says so, which is asked some times a second. */
+MUST_CHECK enum err_code demo_show_wait(const struct demo_load *load, int64_t written_ns, bool (*stopped)(void *arg),
+                                        void *arg, struct err *err);
 
 #endif

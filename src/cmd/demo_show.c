@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #define LAKE_DEADLINE_NS 30000000000
+#define LOOK_NS 300000000 /* for Ctrl-C, while it waits */
 
 const char *demo_number(struct demo_numbers *numbers, int64_t value)
 {
@@ -85,20 +86,28 @@ enum err_code demo_show_reads(const struct demo_load *load, struct err *err)
 
 /* ---- waiting, verifying ---- */
 
-static enum err_code wait_for(struct client_table *table, struct err *err)
+static enum err_code wait_for(struct client_table *table, bool (*stopped)(void *arg), void *arg, struct err *err)
 {
+    struct os *os = client_os(table->client);
     int64_t *wanted = mem_alloc(client_place_count(table) * sizeof *wanted);
+    int64_t deadline_ns = os_mono_ns(os) + LAKE_DEADLINE_NS;
     enum err_code code = client_offsets(table, CLIENT_LATEST, 0, wanted, err);
-    if (code == OK)
-        code = union_wait(table, wanted, os_mono_ns(client_os(table->client)) + LAKE_DEADLINE_NS, NULL, NULL, err);
+    bool goes_on = code == OK;
+    while (goes_on) {
+        code = union_wait(table, wanted, MIN(os_mono_ns(os) + LOOK_NS, deadline_ns), NULL, NULL, err);
+        goes_on = code == ERR_DEADLINE && os_mono_ns(os) < deadline_ns && !stopped(arg);
+    }
     mem_free(wanted);
-    return code;
+    return code == ERR_DEADLINE && stopped(arg) ? OK : code;
 }
 
-enum err_code demo_show_wait(const struct demo_load *load, int64_t written_ns, struct err *err)
+enum err_code demo_show_wait(const struct demo_load *load, int64_t written_ns, bool (*stopped)(void *arg), void *arg,
+                             struct err *err)
 {
-    for (int i = 0; i < DEMO_TABLES; i++)
-        TRY(wait_for(load->tables[i], err));
+    for (int i = 0; i < DEMO_TABLES && !stopped(arg); i++)
+        TRY(wait_for(load->tables[i], stopped, arg, err));
+    if (stopped(arg))
+        return OK;
     printf("\nthe lake holds all of it; since the last row it is %.1f s\n\n", cmd_seconds_since(load->os, written_ns));
     return OK;
 }

@@ -33,6 +33,8 @@ int cmd_exit_code(enum err_code code)
     case ERR_UNREACHABLE:
     case ERR_CLOSED:
     case ERR_NETWORK_EXCEPTION:
+    case ERR_PORT_TAKEN: /* another program has what this one needs */
+    case ERR_LOCKED:
         return EXIT_UNREACHABLE;
     case ERR_DEADLINE:
     case ERR_REQUEST_TIME_OUT:

@@ -137,5 +137,5 @@ int cmd_server(struct os *os, int argc, char **argv)
     if (code == OK)
         return EXIT_YES;
     cmd_error(&err);
-    return usage ? EXIT_USAGE : EXIT_FAULT;
+    return usage ? EXIT_USAGE : cmd_exit_code(err.code);
 }

@@ -46,25 +46,6 @@ const struct option *option_of(enum conf_id id)
     return option;
 }
 
-/* Letters to add, drop or replace until the two are the same. */
-static size_t distance(struct slice a, struct slice b)
-{
-    size_t row[CONF_NAME_MAX + 1];
-    ASSERT(b.len <= CONF_NAME_MAX);
-    for (size_t j = 0; j <= b.len; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a.len; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= b.len; j++) {
-            size_t replaced = diagonal + (a.ptr[i - 1] != b.ptr[j - 1]);
-            diagonal = row[j];
-            row[j] = MIN(replaced, MIN(row[j], row[j - 1]) + 1);
-        }
-    }
-    return row[b.len];
-}
-
 /* As many dotted parts of name as the stem has, the last dot included; all of it where there are not so many. */
 static struct slice head_like(struct slice name, struct slice stem)
 {
@@ -75,6 +56,8 @@ static struct slice head_like(struct slice name, struct slice stem)
         dots -= name.ptr[len++] == '.';
     return slice_of(name.ptr, len);
 }
+
+_Static_assert(CONF_NAME_MAX <= SLICE_DISTANCE_MAX, "names are compared whole");
 
 void option_nearest(struct slice name, char out[CONF_NAME_MAX + 1])
 {
@@ -88,7 +71,7 @@ void option_nearest(struct slice name, char out[CONF_NAME_MAX + 1])
         struct slice candidate = stem.len ? stem : slice_str(option_table[i].name);
         if ((stem.len && !rest.len) || candidate.len + rest.len > CONF_NAME_MAX)
             continue; /* a stem alone names nothing */
-        size_t far = distance(candidate, head);
+        size_t far = slice_distance(candidate, head);
         if (far < best) {
             best = far;
             snprintf(out, CONF_NAME_MAX + 1, "%.*s%.*s", SLICE_ARGS(candidate), SLICE_ARGS(rest));

@@ -184,7 +184,7 @@ def test_a_second_server_on_the_directory_is_refused(server, tmp_path):
     server.start()
     second = subprocess.run([BINARY, "server", "--data-dir", str(server.data), "--listen", "127.0.0.1:0", "-D", "weir.http.listen=127.0.0.1:0"],
                             capture_output=True, text=True, timeout=20, cwd=tmp_path)
-    assert second.returncode != 0 and "E-LOCKED" in second.stderr and "ready" not in second.stdout
+    assert second.returncode == 69 and "E-LOCKED" in second.stderr and "ready" not in second.stdout
     assert server.running()
 
 

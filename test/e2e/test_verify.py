@@ -259,3 +259,17 @@ def test_the_demo_goes_on_until_ctrl_c_on_a_terminal(tmp_path):
         reader.join()
         os.close(mine)
     assert b"stopped: " in seen
+
+
+@own
+def test_the_demo_ends_at_ctrl_c_while_it_waits_for_the_lake(tmp_path):
+    command = [*demo_command(tmp_path / "data"), "-D", "weir.tier.enabled=false"]
+    demo = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=tmp_path)
+    while "as they are read now" not in (line := demo.stdout.readline()):
+        assert line, "it ended before"
+    time.sleep(1)
+    begin = time.monotonic()
+    demo.send_signal(signal.SIGINT)
+    said = demo.communicate(timeout=60)[0]
+    assert demo.returncode == UNKNOWN and "stopped before the proof" in said
+    assert time.monotonic() - begin < 5 * SLACK
