@@ -157,6 +157,62 @@ static void tiny_segments_work(void **state)
     bed_deinit(&bed);
 }
 
+struct model_batch {
+    int64_t base_offset, next_offset, timestamp_ms;
+    uint64_t bytes;
+    bool begins_segment;
+};
+
+/* What a view of it should hold: from the batch with the offset on, below the limit, whole batches of one segment. */
+static void assert_view(struct bed *bed, const struct model_batch *batches, int count, int first, int64_t offset)
+{
+    int limit = first + 1 + (int)sim_random_below(bed->disk, (uint64_t)(count - first));
+    uint64_t bytes_max = sim_random_below(bed->disk, 3000), want = 0;
+    bool at_least_one = sim_random_below(bed->disk, 2);
+    int last = first;
+    for (; last < limit && (last == first || !batches[last].begins_segment); last++) {
+        if (want + batches[last].bytes > bytes_max && !(at_least_one && last == first))
+            break;
+        want += batches[last].bytes;
+    }
+    struct log_view view = view_at(bed, offset, batches[limit - 1].next_offset, bytes_max, at_least_one);
+    assert_int_equal(view.length, want);
+    assert_int_equal(view.base_offset, batches[first].base_offset);
+    assert_int_equal(view.next_offset, want ? batches[last - 1].next_offset : batches[first].base_offset);
+    log_view_release(&view);
+}
+
+/* Sparse indexes of any density, in memory and in files, over the edges of segments. */
+static void views_are_those_of_a_model_over_segment_edges(void **state)
+{
+    (void)state;
+    for (unsigned program = 0; program < 12; program++) {
+        struct bed bed;
+        struct model_batch batches[150];
+        bed_init(&bed, 120 + 400 * program);
+        bed.options.index_interval_bytes = 1 + 97 * program;
+        bed_close(&bed);
+        bed_open(&bed);
+        for (int i = 0; i < 150; i++) {
+            uint32_t records = 1 + (uint32_t)sim_random_below(bed.disk, 5);
+            size_t segments = log_segment_count(bed.log);
+            uint64_t bytes = log_bytes(bed.log);
+            struct log_appended got = append(&bed, records, 20 + (uint32_t)sim_random_below(bed.disk, 300));
+            batches[i] = (struct model_batch){got.base_offset, got.next_offset, got.timestamp_ms,
+                                              log_bytes(bed.log) - bytes, log_segment_count(bed.log) > segments};
+            sim_advance(bed.disk, (int64_t)sim_random_below(bed.disk, 3) * 1000000);
+        }
+        for (int reopened = 0; reopened < 2; reopened++) {
+            for (int i = 0; i < 150; i++)
+                for (int64_t offset = batches[i].base_offset; offset < batches[i].next_offset; offset++)
+                    assert_view(&bed, batches, 150, i, offset);
+            bed_close(&bed);
+            bed_open(&bed);
+        }
+        bed_deinit(&bed);
+    }
+}
+
 static size_t files_held(const struct log *log)
 {
     size_t count = 0;
@@ -285,6 +341,6 @@ static void batches_of_every_magic_are_kept_as_they_came(void **state)
 TESTS("log.append", TEST(appends_give_consecutive_offsets_and_times_that_never_go_back),
       TEST(several_batches_are_appended_together_or_not_at_all),
       TEST(a_view_begins_with_the_batch_that_holds_the_offset), TEST(a_view_keeps_to_bytes_and_limit),
-      TEST(a_time_leads_to_the_first_batch_not_before_it), TEST(tiny_segments_work),
-      TEST(a_thousand_segments_hold_one_file_open), TEST(the_end_of_rows_is_before_batches_without_any),
-      TEST(batches_of_every_magic_are_kept_as_they_came))
+      TEST(views_are_those_of_a_model_over_segment_edges), TEST(a_time_leads_to_the_first_batch_not_before_it),
+      TEST(tiny_segments_work), TEST(a_thousand_segments_hold_one_file_open),
+      TEST(the_end_of_rows_is_before_batches_without_any), TEST(batches_of_every_magic_are_kept_as_they_came))

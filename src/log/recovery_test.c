@@ -1,5 +1,6 @@
 #include "lib/log_bed.h"
 
+/* Pain 78: how long a start takes depends on what no checkpoint covers, not on the log's size. */
 static void only_the_tail_behind_the_checkpoint_is_read(void **state)
 {
     (void)state;
