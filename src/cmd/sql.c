@@ -155,6 +155,77 @@ static enum err_code list(struct session *session, const struct sql_statement *s
     return names(session, SLICE("table"), &all, err);
 }
 
+static enum err_code partitions_change(struct session *session, const struct sql_statement *s, struct err *err)
+{
+    struct client *client = session->cmd->client;
+    bool add = s->kind == SQL_ADD_PARTITIONS;
+    for (uint32_t i = 0; i < s->partition_count; i++)
+        TRY(add ? client_partition_create(client, path_of(session, s), &s->partitions[i], s->if_exists, err)
+                : client_partition_drop(client, path_of(session, s), &s->partitions[i], s->if_exists, err));
+    return said(session, add ? "added partitions to" : "dropped partitions of", path_of(session, s), err);
+}
+
+/* The values that the statement gives are the partition's; those that it does not give are free. */
+static enum err_code partition_matches(const struct client_table *table, const struct client_partition *partition,
+                                       const struct properties *spec, bool *matches, struct err *err)
+{
+    const struct table_descriptor *d = &table->descriptor;
+    *matches = true;
+    for (uint32_t i = 0; i < spec->count; i++) {
+        uint32_t k = 0;
+        while (k < d->partition_key_count &&
+               !slice_equal(d->schema.columns[d->partition_keys[k]].name, spec->items[i].key))
+            k++;
+        if (k == d->partition_key_count)
+            return err_set(err, ERR_PARTITION_SPEC_INVALID_EXCEPTION, "%.*s is not partitioned by %.*s",
+                           SLICE_ARGS(table->path.table), SLICE_ARGS(spec->items[i].key));
+        *matches = *matches && slice_equal(partition->texts[k], spec->items[i].value);
+    }
+    return OK;
+}
+
+/* As Flink shows it: region=us/day=2024-01-01. */
+static void print_partition(struct printer *printer, const struct client_table *table,
+                            const struct client_partition *partition)
+{
+    const struct table_descriptor *d = &table->descriptor;
+    struct buf text = {0};
+    for (uint32_t i = 0; i < d->partition_key_count; i++)
+        buf_printf(&text, "%s%.*s=%.*s", i ? "/" : "", SLICE_ARGS(d->schema.columns[d->partition_keys[i]].name),
+                   SLICE_ARGS(partition->texts[i]));
+    printer_text(printer, buf_view(&text));
+    buf_deinit(&text);
+}
+
+static enum err_code print_partitions(struct printer *printer, const struct client_table *table,
+                                      const struct sql_statement *s, struct err *err)
+{
+    for (uint32_t i = 0; i < table->partition_count; i++) {
+        bool matches = !s->partition_count;
+        for (uint32_t k = 0; k < s->partition_count && !matches; k++)
+            TRY(partition_matches(table, table->partitions[i], &s->partitions[k], &matches, err));
+        if (matches)
+            print_partition(printer, table, table->partitions[i]);
+    }
+    return printer_finish(printer, err);
+}
+
+static enum err_code show_partitions(struct session *session, const struct sql_statement *s, struct err *err)
+{
+    static const struct printer_column column = {SLICE("partition"), {0}, false};
+    struct client_table *table = NULL;
+    struct printer printer;
+    TRY(client_table_open(session->cmd->client, path_of(session, s), &table, err));
+    printer_init(&printer, session->cmd, &column, 1);
+    enum err_code code = table->is_partitioned
+                             ? print_partitions(&printer, table, s, err)
+                             : err_set(err, ERR_TABLE_NOT_PARTITIONED_EXCEPTION, "%.*s.%.*s is not partitioned",
+                                       SLICE_ARGS(table->path.database), SLICE_ARGS(table->path.table));
+    printer_deinit(&printer);
+    client_table_unref(table);
+    return code;
+}
+
 static enum err_code execute(struct session *session, const struct sql_statement *s, struct arena *arena,
                              struct err *err)
 {
@@ -180,6 +251,11 @@ static enum err_code execute(struct session *session, const struct sql_statement
         return show_table(session, s, err);
     case SQL_USE:
         return use(session, s->database, err);
+    case SQL_SHOW_PARTITIONS:
+        return show_partitions(session, s, err);
+    case SQL_ADD_PARTITIONS:
+    case SQL_DROP_PARTITIONS:
+        return partitions_change(session, s, err);
     }
     return err_set(err, ERR_INTERNAL, "a statement of kind %d", (int)s->kind);
 }

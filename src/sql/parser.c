@@ -79,8 +79,12 @@ static enum err_code show(struct parser *p, struct sql_statement *s)
             return parser_name(p, "the name of a database", &s->database);
         return OK;
     }
+    if (parser_accept(p, "PARTITIONS")) {
+        TRY(table_name(p, s));
+        return parse_show_partitions(p, s);
+    }
     if (!parser_accept(p, "CREATE"))
-        return expected(p, "DATABASES, TABLES or CREATE TABLE");
+        return expected(p, "DATABASES, TABLES, PARTITIONS or CREATE TABLE");
     s->kind = SQL_SHOW_CREATE_TABLE;
     TRY(parser_expect(p, "TABLE"));
     return table_name(p, s);
@@ -109,8 +113,22 @@ static enum err_code comes_later(struct parser *p)
     return expected(p, "CREATE, DROP, SHOW, DESCRIBE or USE");
 }
 
+static enum err_code alter(struct parser *p, struct sql_statement *s)
+{
+    struct parser start = *p;
+    bool is_one = false;
+    parser_advance(p);
+    if (parser_accept(p, "TABLE")) {
+        TRY(table_name(p, s));
+        TRY(parse_alter_partitions(p, s, &is_one));
+    }
+    return is_one ? OK : comes_later(&start);
+}
+
 static enum err_code statement(struct parser *p, struct sql_statement *s)
 {
+    if (parser_is(p, "ALTER"))
+        return alter(p, s);
     if (parser_accept(p, "CREATE"))
         return create(p, s);
     if (parser_accept(p, "DROP"))

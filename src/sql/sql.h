@@ -1,5 +1,6 @@
-/* The SQL that Fluss users know (Flink SQL), read into statements. What is served: databases and tables, made, dropped,
- * shown and described. SELECT, INSERT, UPDATE, DELETE and ALTER are answered with the command that does it today.
+/* The SQL that Fluss users know (Flink SQL), read into statements. What is served: databases, tables and partitions,
+ * made, dropped, shown and described. SELECT, INSERT, UPDATE, DELETE and other ALTERs are answered with what does it
+ * today.
  *
  *   CREATE DATABASE [IF NOT EXISTS] d [COMMENT 'text'] [WITH ('k'='v', ...)]
  *   DROP DATABASE [IF EXISTS] d [RESTRICT | CASCADE]
@@ -7,6 +8,9 @@
  *     [[CONSTRAINT c] PRIMARY KEY (column, ...) NOT ENFORCED])
  *     [COMMENT 'text'] [PARTITIONED BY (column, ...)] [WITH ('k'='v', ...)]
  *   DROP TABLE [IF EXISTS] [d.]t
+ *   SHOW PARTITIONS [d.]t [PARTITION (column = value, ...)]
+ *   ALTER TABLE [d.]t ADD [IF NOT EXISTS] PARTITION (column = value, ...) ...
+ *   ALTER TABLE [d.]t DROP [IF EXISTS] PARTITION (column = value, ...), ...
  *   SHOW DATABASES | SHOW TABLES [(FROM | IN) d] | SHOW CREATE TABLE [d.]t | (DESCRIBE | DESC) [d.]t | USE d
  *
  * Statements end with ';' or the end of the text. Words are free in letter case; names are bare or in backquotes; --
@@ -21,6 +25,7 @@
 #include "format/schema/schema.h"
 
 #define SQL_BYTES_MAX (4u << 20) /* of one text */
+#define SQL_PARTITIONS_MAX 1000  /* of one statement */
 
 enum sql_kind {
     SQL_CREATE_DATABASE,
@@ -31,7 +36,10 @@ enum sql_kind {
     SQL_SHOW_TABLES,
     SQL_SHOW_CREATE_TABLE,
     SQL_DESCRIBE,
-    SQL_USE
+    SQL_USE,
+    SQL_SHOW_PARTITIONS,
+    SQL_ADD_PARTITIONS,
+    SQL_DROP_PARTITIONS
 };
 
 struct sql_statement {
@@ -41,6 +49,8 @@ struct sql_statement {
     bool if_exists; /* IF EXISTS, or IF NOT EXISTS of CREATE */
     bool cascade;
     struct database_descriptor database_descriptor;
+    struct properties *partitions; /* values as they stand in partitions' names */
+    uint32_t partition_count;
     struct table_descriptor table_descriptor; /* ids given as Fluss's clients give them; not normalized */
 };
 

@@ -44,6 +44,10 @@ typedef enum err_code parser_option_fn(struct parser *p, void *arg, size_t key_a
                                        struct slice value);
 MUST_CHECK enum err_code parser_options(struct parser *p, parser_option_fn *fn, void *arg);
 
+/* partition.c: what follows the table's name. *is_one false: of ALTER TABLE something else stands here. */
+MUST_CHECK enum err_code parse_show_partitions(struct parser *p, struct sql_statement *s);
+MUST_CHECK enum err_code parse_alter_partitions(struct parser *p, struct sql_statement *s, bool *is_one);
+
 /* create_table.c: what follows the table's name. */
 MUST_CHECK enum err_code parse_create_table(struct parser *p, struct table_descriptor *table);
 

@@ -28,10 +28,19 @@ static void put_statement(struct buf *out, const struct sql_statement *s)
         [SQL_SHOW_CREATE_TABLE] = "SHOW CREATE",
         [SQL_DESCRIBE] = "DESCRIBE",
         [SQL_USE] = "USE",
+        [SQL_SHOW_PARTITIONS] = "SHOW PARTITIONS",
+        [SQL_ADD_PARTITIONS] = "ADD PARTITIONS",
+        [SQL_DROP_PARTITIONS] = "DROP PARTITIONS",
     };
     buf_printf(out, "%s", kinds[s->kind]);
     put_name(out, s);
     buf_printf(out, "%s%s\n", s->if_exists ? " if" : "", s->cascade ? " cascade" : "");
+    for (uint32_t i = 0; i < s->partition_count; i++) {
+        for (uint32_t k = 0; k < s->partitions[i].count; k++)
+            buf_printf(out, "%s%.*s=[%.*s]", k ? ", " : "", SLICE_ARGS(s->partitions[i].items[k].key),
+                       SLICE_ARGS(s->partitions[i].items[k].value));
+        buf_put_u8(out, '\n');
+    }
     if (s->kind == SQL_CREATE_TABLE) {
         table_descriptor_to_json(&s->table_descriptor, out);
         buf_put_u8(out, '\n');
