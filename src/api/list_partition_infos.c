@@ -29,8 +29,11 @@ static enum err_code fill(struct api_call *call, const struct table_info *table,
         TRY(table_partition_values(table->descriptor, infos[i].name, &call->arena, &values, err));
         if (!table_partition_matches(filter, &values))
             continue;
-        resp->partitions_info[resp->partitions_info_count++] = (struct wire_pb_partition_info){
-            .partition_id = infos[i].partition_id, .partition_spec = spec_of(call, &values)};
+        struct wire_pb_partition_info *info = &resp->partitions_info[resp->partitions_info_count++];
+        *info = (struct wire_pb_partition_info){.partition_id = infos[i].partition_id,
+                                                .partition_spec = spec_of(call, &values)};
+        if (infos[i].is_remade)
+            WIRE_SET(info, lake_has_earlier, true);
     }
     /* There are none, so the list is whole with them. */
     if (req->include_system_partitions)

@@ -94,7 +94,7 @@ static enum err_code create_locked(struct api *api, const struct table_info *tab
     enum err_code code = api_partition_open(api, newest, &info, err);
     table_unref(newest);
     int64_t dropped;
-    if (code != OK && meta_partition_drop(api->config.meta, table->table_id, name, true, &dropped, NULL) == OK)
+    if (code != OK && meta_partition_drop(api->config.meta, table->table_id, name, false, true, &dropped, NULL) == OK)
         partition_remove(api, table->table_id, info.partition_id);
     return code;
 }
@@ -116,15 +116,71 @@ enum err_code api_partition_create(struct api *api, const struct table_info *tab
     return code;
 }
 
+/* What goes with a partition. */
+struct farewell {
+    bool lake_has_some;
+    int64_t row_count; /* records of its logs */
+    int64_t lost;      /* those that the lake has not */
+};
+
+static void look_at_bucket(struct api *api, const struct table_info *table, int64_t partition_id, int32_t number,
+                           int64_t lake_end, struct farewell *farewell)
+{
+    struct bucket_offsets offsets;
+    struct bucket *bucket = buckets_find(api->config.buckets, table->table_id, partition_id, number);
+    farewell->lake_has_some |= lake_end > 0;
+    if (!bucket)
+        return;
+    bucket_offsets(bucket, &offsets);
+    farewell->row_count += offsets.high_watermark;
+    farewell->lost += MAX(offsets.high_watermark - MAX(lake_end, 0), 0);
+    bucket_unref(bucket);
+}
+
+static void look_at_partition(struct api *api, const struct table_info *table, struct slice name,
+                              struct farewell *farewell)
+{
+    struct arena arena = {0};
+    struct lake_bucket_progress *progress;
+    int64_t partition_id;
+    size_t count;
+    if (meta_partition_find(api->config.meta, table->table_id, name, &partition_id, NULL) != OK)
+        return;
+    int64_t *ends = arena_zalloc(&arena, (size_t)table->descriptor->bucket_count * sizeof *ends);
+    meta_lake_progress(api->config.meta, table->table_id, &arena, &progress, &count);
+    for (size_t i = 0; i < count; i++)
+        if (progress[i].partition_id == partition_id)
+            ends[progress[i].bucket] = progress[i].end_offset;
+    for (int32_t b = 0; b < table->descriptor->bucket_count; b++)
+        look_at_bucket(api, table, partition_id, b, ends[b], farewell);
+    arena_deinit(&arena);
+}
+
+static void tell_lost(struct api *api, const struct table_info *table, struct slice name,
+                      const struct farewell *farewell)
+{
+    if (table->settings.lake_enabled && farewell->lost)
+        trace_warn(api->config.trace, "api", "partition_dropped", trace_slice("database", table->database),
+                   trace_slice("table", table->name), trace_slice("partition", name),
+                   trace_i64("not_in_lake", farewell->lost));
+}
+
 enum err_code api_partition_drop(struct api *api, const struct table_info *table, struct slice name,
                                  bool ignore_if_not_exists, struct err *err)
 {
     int64_t dropped = -1;
+    struct farewell farewell = {0};
     os_mutex_lock(&api->partition_mutex);
+    look_at_partition(api, table, name, &farewell);
+    /* A round that is under way may bring some of it yet. */
+    bool lake_keeps =
+        farewell.lake_has_some || (farewell.row_count && tiering_is_running(api->config.tiering, table->table_id));
     enum err_code code =
-        meta_partition_drop(api->config.meta, table->table_id, name, ignore_if_not_exists, &dropped, err);
-    if (code == OK && dropped >= 0)
+        meta_partition_drop(api->config.meta, table->table_id, name, lake_keeps, ignore_if_not_exists, &dropped, err);
+    if (code == OK && dropped >= 0) {
+        tell_lost(api, table, name, &farewell);
         partition_remove(api, table->table_id, dropped);
+    }
     os_mutex_unlock(&api->partition_mutex);
     return code;
 }

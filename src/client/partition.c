@@ -204,6 +204,7 @@ static enum err_code add(struct client_table *table, const struct wire_pb_partit
         .texts = texts,
         .values = parse_values(table, texts),
         .index = table->partition_count,
+        .is_remade = info->lake_has_earlier,
     };
     memset(state->leaders + partition->index * buckets, 0, buckets * sizeof *state->leaders);
     table->partitions[table->partition_count++] = partition;

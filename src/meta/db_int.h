@@ -35,7 +35,7 @@ MUST_CHECK enum err_code db_commit(struct db *db, struct err *err);
 void db_rollback(struct db *db);
 
 /* layout.c: the tables of format version LAYOUT_VERSION. */
-#define LAYOUT_VERSION 5
+#define LAYOUT_VERSION 6
 #define LAYOUT_VERSION_OLDEST 2          /* that layout_upgrade can start from */
 #define LAYOUT_APPLICATION_ID 0x77656972 /* "weir" */
 /* Is it weir's, and of which version? 0: it is new. errors: FORMAT_VERSION. */

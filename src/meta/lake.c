@@ -34,7 +34,8 @@ static int progress_compare(const struct lake_bucket_progress *a, const struct l
     return lake_offset_compare(&x, &y);
 }
 
-void lake_raise(struct lake *lake, const struct lake_bucket_progress *progress)
+/* Its place, or where it would be. */
+static size_t find_progress(const struct lake *lake, const struct lake_bucket_progress *progress, bool *there)
 {
     size_t low = 0, high = lake->progress.len;
     while (low < high) {
@@ -44,16 +45,41 @@ void lake_raise(struct lake *lake, const struct lake_bucket_progress *progress)
         else
             high = middle;
     }
-    if (low == lake->progress.len || progress_compare(&lake->progress.ptr[low], progress) != 0) {
+    *there = low < lake->progress.len && progress_compare(&lake->progress.ptr[low], progress) == 0;
+    return low;
+}
+
+bool lake_is_news(const struct lake *lake, const struct lake_bucket_progress *progress)
+{
+    bool there;
+    size_t at = find_progress(lake, progress, &there);
+    return !there || lake->progress.ptr[at].end_offset < progress->end_offset ||
+           lake->progress.ptr[at].max_timestamp < progress->max_timestamp;
+}
+
+void lake_raise(struct lake *lake, const struct lake_bucket_progress *progress)
+{
+    bool there;
+    size_t at = find_progress(lake, progress, &there);
+    if (!there) {
         (void)vec_add(&lake->progress);
-        memmove(lake->progress.ptr + low + 1, lake->progress.ptr + low,
-                (lake->progress.len - 1 - low) * sizeof *lake->progress.ptr);
-        lake->progress.ptr[low] = *progress;
+        memmove(lake->progress.ptr + at + 1, lake->progress.ptr + at,
+                (lake->progress.len - 1 - at) * sizeof *lake->progress.ptr);
+        lake->progress.ptr[at] = *progress;
         return;
     }
-    struct lake_bucket_progress *known = &lake->progress.ptr[low];
+    struct lake_bucket_progress *known = &lake->progress.ptr[at];
     known->end_offset = MAX(known->end_offset, progress->end_offset);
     known->max_timestamp = MAX(known->max_timestamp, progress->max_timestamp);
+}
+
+void lake_forget_partition(struct lake *lake, int64_t partition_id)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < lake->progress.len; i++)
+        if (lake->progress.ptr[i].partition_id != partition_id)
+            lake->progress.ptr[kept++] = lake->progress.ptr[i];
+    lake->progress.len = kept;
 }
 
 struct lake_offsets lake_latest_offsets(struct meta *meta, int64_t table_id, struct arena *arena)

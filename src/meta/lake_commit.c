@@ -1,9 +1,9 @@
 /* COMMIT_LAKE_TABLE_SNAPSHOT: a lake snapshot is registered.
  *
  * The list of a table grows at its end; the last entry is the latest. An entry whose offsets are behind the latest's in
- * any bucket (a worker that was believed lost and comes back, or the readable snapshot of a table with deletion
- * vectors, which is registered late) goes before it: taking it for the latest would tier rows twice. So does one with
- * the same offsets and a lower id, which a compaction has overtaken. */
+ * any bucket that is there (a worker that was believed lost and comes back, or the readable snapshot of a table with
+ * deletion vectors, which is registered late) goes before it: taking it for the latest would tier rows twice. So does
+ * one with the same offsets and a lower id, which a compaction has overtaken. */
 #include "meta/meta_int.h"
 
 /* One commit under way. */
@@ -164,6 +164,8 @@ static enum err_code store_progress(struct change *change, struct err *err)
 {
     for (size_t i = 0; i < change->progress.len; i++) {
         const struct lake_bucket_progress *progress = &change->progress.ptr[i];
+        if (change->lake && !lake_is_news(change->lake, progress))
+            continue; /* most buckets of many stand still */
         TRY(db_run(&change->meta->db, err,
                    "INSERT INTO lake_buckets VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET"
                    " end_offset = max(end_offset, excluded.end_offset),"
@@ -277,11 +279,23 @@ static enum err_code repeat(struct change *change, struct lake_entry *entry, str
     return OK;
 }
 
-/* Of two snapshots with the same offsets, a round's and a compaction's, the one with the lower id is older. */
-static bool is_older(const struct change *change, const struct lake_entry *latest)
+/* Of partitions that were dropped since the round began nothing is to be known. */
+static void drop_dead_progress(struct change *change)
 {
-    return lake_offsets_behind(change->tiered, latest->tiered) ||
-           (change->commit->snapshot_id < latest->snapshot_id && lake_offsets_equal(change->tiered, latest->tiered));
+    size_t kept = 0;
+    for (size_t i = 0; i < change->progress.len; i++)
+        if (partition_is_live_locked(change->meta, change->progress.ptr[i].partition_id))
+            change->progress.ptr[kept++] = change->progress.ptr[i];
+    change->progress.len = kept;
+}
+
+/* Of two snapshots with the same offsets, a round's and a compaction's, the one with the lower id is older. */
+static bool is_older(struct change *change, const struct lake_entry *latest)
+{
+    struct lake_offsets mine = partition_live_offsets_locked(change->meta, change->tiered, &change->arena);
+    struct lake_offsets theirs = partition_live_offsets_locked(change->meta, latest->tiered, &change->arena);
+    return lake_offsets_behind(mine, theirs) ||
+           (change->commit->snapshot_id < latest->snapshot_id && lake_offsets_equal(mine, theirs));
 }
 
 static enum err_code commit_locked(struct change *change, struct err *err)
@@ -294,6 +308,7 @@ static enum err_code commit_locked(struct change *change, struct err *err)
     int64_t known = find_snapshot(change, change->commit->snapshot_id);
     if (known >= 0)
         return repeat(change, entry_at(change, (size_t)known), err);
+    drop_dead_progress(change);
     size_t count = entry_count(change);
     change->before_latest = count && is_older(change, entry_at(change, count - 1));
     decide_retention(change);

@@ -80,6 +80,9 @@ enum err_code meta_lake_prepare(struct meta *meta, int64_t table_id, struct slic
     TRY_OR_FAIL(check_table(table, database, name, &merged, err));
     if (!ignore_previous)
         merged = lake_offsets_merge(arena, lake_latest_offsets(meta, table_id, arena), merged);
+    os_mutex_lock(&meta->read);
+    merged = partition_live_offsets_locked(meta, merged, arena);
+    os_mutex_unlock(&meta->read);
     struct slice file;
     code = lake_file_write(meta, table, merged, arena, &file, path, err);
 fail:

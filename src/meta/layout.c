@@ -50,10 +50,17 @@ static const char *const to_5[] = {
     NULL,
 };
 
+static const char *const to_6[] = {
+    "ALTER TABLE partitions ADD COLUMN is_remade INTEGER NOT NULL DEFAULT 0",
+    "CREATE TABLE kept_partitions (table_id INTEGER NOT NULL REFERENCES tables ON DELETE CASCADE, name TEXT NOT NULL,"
+    " PRIMARY KEY (table_id, name)) STRICT, WITHOUT ROWID",
+    NULL,
+};
+
 static const struct {
     int version; /* afterwards */
     const char *const *sql;
-} steps[] = {{2, to_2}, {3, to_3}, {4, to_4}, {5, to_5}};
+} steps[] = {{2, to_2}, {3, to_3}, {4, to_4}, {5, to_5}, {6, to_6}};
 
 /* A statement with ?1 gets the time. */
 static enum err_code step_run(struct db *db, const char *const *sql, int64_t now_ms, struct err *err)

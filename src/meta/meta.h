@@ -175,6 +175,7 @@ struct partition_info {
     int64_t table_id;
     struct slice name;
     int64_t created_ms;
+    bool is_remade; /* one of this name was dropped before, and the lake may keep rows of it */
 };
 
 /* Stores a partition (blocks). name: from table_partition_name(). partition_max: of one table.
@@ -183,9 +184,10 @@ struct partition_info {
 MUST_CHECK enum err_code meta_partition_create(struct meta *meta, int64_t table_id, struct slice name,
                                                size_t partition_max, bool ignore_if_exists, struct arena *arena,
                                                struct partition_info *info, bool *created, struct err *err);
-/* Takes it out; it becomes a pending delete (blocks). dropped_id: -1 where it was not there and that is ignored.
- * errors   PARTITION_NOT_EXISTS. */
-MUST_CHECK enum err_code meta_partition_drop(struct meta *meta, int64_t table_id, struct slice name,
+/* Takes it out; it becomes a pending delete (blocks). What is known of its progress in the lake is forgotten; with
+ * lake_keeps the lake has rows of it, or may get some yet, which is remembered with its name. dropped_id: -1 where it
+ * was not there and that is ignored. errors: PARTITION_NOT_EXISTS. */
+MUST_CHECK enum err_code meta_partition_drop(struct meta *meta, int64_t table_id, struct slice name, bool lake_keeps,
                                              bool ignore_if_not_exists, int64_t *dropped_id, struct err *err);
 /* errors: PARTITION_NOT_EXISTS. */
 MUST_CHECK enum err_code meta_partition_find(struct meta *meta, int64_t table_id, struct slice name,
@@ -232,9 +234,9 @@ struct lake_offsets {
     size_t count;
 };
 
-/* PREPARE: merges offsets over those of the latest registered snapshot (unless ignore_previous), writes them to a new
- * file and gives its absolute path, in arena. Registers nothing (blocks).
- * database, name: as the worker knows the table; TABLE_NOT_EXIST if the id is not that table's any more. */
+/* PREPARE: merges offsets over those of the latest registered snapshot (unless ignore_previous), less those of
+ * partitions that are gone, writes them to a new file and gives its absolute path, in arena. Registers nothing
+ * (blocks). database, name: as the worker knows the table; TABLE_NOT_EXIST if the id is not that table's any more. */
 MUST_CHECK enum err_code meta_lake_prepare(struct meta *meta, int64_t table_id, struct slice database,
                                            struct slice name, const struct lake_offsets *offsets, bool ignore_previous,
                                            struct arena *arena, struct slice *path, struct err *err);

@@ -46,6 +46,7 @@ struct pending_delete {
 /* The partitions of a table. */
 struct table_partitions {
     struct map by_name; /* -> struct partition */
+    struct map kept;    /* names of dropped ones of which the lake keeps rows -> the map itself */
 };
 
 /* One partition, there or dropped. Owns itself: one arena. */
@@ -113,6 +114,10 @@ void table_remove_locked(struct meta *meta, const struct table_info *table);
 /* ---- partition.c ---- */
 
 MUST_CHECK enum err_code partition_load(struct meta *meta, struct err *err);
+/* The offsets of buckets that are there: not of dropped partitions. In the arena. A lock is held. */
+struct lake_offsets partition_live_offsets_locked(const struct meta *meta, struct lake_offsets offsets,
+                                                  struct arena *arena);
+bool partition_is_live_locked(const struct meta *meta, int64_t partition_id); /* -1: yes */
 /* All that the mirror knows of a dropped table's partitions; `read` is held. */
 void partition_forget_table_locked(struct meta *meta, int64_t table_id);
 void partition_forget_all(struct meta *meta);
@@ -141,6 +146,9 @@ void lake_destroy(struct lake *lake); /* NULL is fine */
 /* The table's lake in the mirror, made if need be; `read` is held, or `write`. */
 struct lake *lake_of_locked(struct meta *meta, int64_t table_id);
 void lake_raise(struct lake *lake, const struct lake_bucket_progress *progress);
+/* Does it tell more than is known? */
+bool lake_is_news(const struct lake *lake, const struct lake_bucket_progress *progress);
+void lake_forget_partition(struct lake *lake, int64_t partition_id);
 MUST_CHECK enum err_code lake_load(struct meta *meta, struct err *err);
 
 /* ---- lake_path.c: where offset files are, and which paths of a worker are believed ---- */

@@ -44,13 +44,25 @@ static size_t count_locked(struct meta *meta, int64_t table_id)
     return table ? table->by_name.count : 0;
 }
 
-static void put_locked(struct meta *meta, struct partition *partition)
+static struct table_partitions *of_table_locked(struct meta *meta, int64_t table_id)
 {
-    struct table_partitions *table = map_get_i64(&meta->partitioned, partition->info.table_id);
+    struct table_partitions *table = map_get_i64(&meta->partitioned, table_id);
     if (!table) {
         table = mem_zalloc(sizeof *table);
-        map_put_i64(&meta->partitioned, partition->info.table_id, table);
+        map_put_i64(&meta->partitioned, table_id, table);
     }
+    return table;
+}
+
+static void keep_name_locked(struct meta *meta, int64_t table_id, struct slice name)
+{
+    struct table_partitions *table = of_table_locked(meta, table_id);
+    map_put(&table->kept, name, &table->kept);
+}
+
+static void put_locked(struct meta *meta, struct partition *partition)
+{
+    struct table_partitions *table = of_table_locked(meta, partition->info.table_id);
     void *before = map_put(&table->by_name, partition->info.name, partition);
     ASSERT(!before);
     map_put_i64(&meta->partitions, partition->info.partition_id, partition);
@@ -74,6 +86,7 @@ static void table_partitions_free(struct meta *meta, struct table_partitions *ta
         partition_free(partition);
     }
     map_deinit(&table->by_name);
+    map_deinit(&table->kept);
     mem_free(table);
 }
 
@@ -104,6 +117,21 @@ void partition_forget_all(struct meta *meta)
     map_deinit(&meta->partitions);
 }
 
+bool partition_is_live_locked(const struct meta *meta, int64_t partition_id)
+{
+    return partition_id < 0 || map_get_i64(&meta->partitions, partition_id);
+}
+
+struct lake_offsets partition_live_offsets_locked(const struct meta *meta, struct lake_offsets offsets,
+                                                  struct arena *arena)
+{
+    struct lake_offsets live = {ARENA_NEW_ARRAY(arena, struct lake_offset, offsets.count), 0};
+    for (size_t i = 0; i < offsets.count; i++)
+        if (partition_is_live_locked(meta, offsets.items[i].partition_id))
+            live.items[live.count++] = offsets.items[i];
+    return live;
+}
+
 /* ---- create ---- */
 
 static enum err_code insert_row(struct meta *meta, const struct partition_info *info, struct err *err)
@@ -113,8 +141,8 @@ static enum err_code insert_row(struct meta *meta, const struct partition_info *
     TRY(db_begin(db, err));
     TRY_OR_FAIL(
         db_run(db, err, "UPDATE counters SET next = ?1 WHERE name = 'partition_id'", "i", info->partition_id + 1));
-    TRY_OR_FAIL(db_run(db, err, "INSERT INTO partitions VALUES (?1, ?2, ?3, ?4)", "iiti", info->partition_id,
-                       info->table_id, info->name, info->created_ms));
+    TRY_OR_FAIL(db_run(db, err, "INSERT INTO partitions VALUES (?1, ?2, ?3, ?4, ?5)", "iitii", info->partition_id,
+                       info->table_id, info->name, info->created_ms, (int64_t)info->is_remade));
     TRY_OR_FAIL(db_commit(db, err));
     return OK;
 fail:
@@ -133,6 +161,8 @@ static enum err_code create_locked(struct meta *meta, struct partition_info *inf
                        (long long)info->table_id, partition_max);
     info->partition_id = meta->partition_id_next;
     info->created_ms = os_wall_ms(meta->os);
+    const struct table_partitions *table = map_get_i64(&meta->partitioned, info->table_id);
+    info->is_remade = table && map_get(&table->kept, info->name);
     TRY(insert_row(meta, info, err));
     meta->partition_id_next++;
     os_mutex_lock(&meta->read);
@@ -165,7 +195,7 @@ enum err_code meta_partition_create(struct meta *meta, int64_t table_id, struct 
 
 /* ---- drop ---- */
 
-static enum err_code drop_row(struct meta *meta, const struct partition_info *info, struct err *err)
+static enum err_code drop_row(struct meta *meta, const struct partition_info *info, bool lake_keeps, struct err *err)
 {
     enum err_code code;
     struct db *db = &meta->db;
@@ -173,6 +203,11 @@ static enum err_code drop_row(struct meta *meta, const struct partition_info *in
     TRY_OR_FAIL(db_run(db, err, "DELETE FROM partitions WHERE partition_id = ?1", "i", info->partition_id));
     TRY_OR_FAIL(db_run(db, err, "INSERT INTO pending_partition_deletes VALUES (?1, ?2, ?3, ?4)", "iiti",
                        info->partition_id, info->table_id, info->name, os_wall_ms(meta->os)));
+    TRY_OR_FAIL(db_run(db, err, "DELETE FROM lake_buckets WHERE table_id = ?1 AND partition_id = ?2", "ii",
+                       info->table_id, info->partition_id));
+    if (lake_keeps)
+        TRY_OR_FAIL(
+            db_run(db, err, "INSERT OR IGNORE INTO kept_partitions VALUES (?1, ?2)", "it", info->table_id, info->name));
     TRY_OR_FAIL(db_commit(db, err));
     return OK;
 fail:
@@ -180,25 +215,30 @@ fail:
     return code;
 }
 
-static enum err_code drop_locked(struct meta *meta, struct partition *partition, struct err *err)
+static enum err_code drop_locked(struct meta *meta, struct partition *partition, bool lake_keeps, struct err *err)
 {
-    TRY(drop_row(meta, &partition->info, err));
+    TRY(drop_row(meta, &partition->info, lake_keeps, err));
     os_mutex_lock(&meta->read);
+    struct lake *lake = map_get_i64(&meta->lakes, partition->info.table_id);
+    if (lake)
+        lake_forget_partition(lake, partition->info.partition_id);
+    if (lake_keeps)
+        keep_name_locked(meta, partition->info.table_id, partition->info.name);
     remove_locked(meta, partition);
     vec_push(&meta->dropped_partitions, partition);
     os_mutex_unlock(&meta->read);
     return OK;
 }
 
-enum err_code meta_partition_drop(struct meta *meta, int64_t table_id, struct slice name, bool ignore_if_not_exists,
-                                  int64_t *dropped_id, struct err *err)
+enum err_code meta_partition_drop(struct meta *meta, int64_t table_id, struct slice name, bool lake_keeps,
+                                  bool ignore_if_not_exists, int64_t *dropped_id, struct err *err)
 {
     enum err_code code = OK;
     os_mutex_lock(&meta->write);
     struct partition *partition = find_locked(meta, table_id, name);
     int64_t partition_id = partition ? partition->info.partition_id : -1;
     if (partition)
-        code = drop_locked(meta, partition, err);
+        code = drop_locked(meta, partition, lake_keeps, err);
     else if (!ignore_if_not_exists)
         code = not_there(table_id, name, err);
     os_mutex_unlock(&meta->write);
@@ -310,6 +350,7 @@ static enum err_code load_partition(void *arg, sqlite3_stmt *row, struct err *er
 {
     struct partition_info info;
     TRY(row_read(arg, row, &info, err));
+    info.is_remade = sqlite3_column_int64(row, 4) != 0;
     put_locked(arg, partition_make(&info));
     return OK;
 }
@@ -323,10 +364,18 @@ static enum err_code load_dropped(void *arg, sqlite3_stmt *row, struct err *err)
     return OK;
 }
 
+static enum err_code load_kept(void *arg, sqlite3_stmt *row, struct err *err)
+{
+    (void)err;
+    keep_name_locked(arg, sqlite3_column_int64(row, 0), db_text(row, 1));
+    return OK;
+}
+
 enum err_code partition_load(struct meta *meta, struct err *err)
 {
-    TRY(db_each(&meta->db, err, "SELECT partition_id, table_id, name, created_ms FROM partitions ORDER BY 1",
+    TRY(db_each(&meta->db, err, "SELECT partition_id, table_id, name, created_ms, is_remade FROM partitions ORDER BY 1",
                 load_partition, meta));
+    TRY(db_each(&meta->db, err, "SELECT table_id, name FROM kept_partitions", load_kept, meta));
     return db_each(&meta->db, err,
                    "SELECT partition_id, table_id, name, dropped_ms FROM pending_partition_deletes ORDER BY 1",
                    load_dropped, meta);

@@ -98,7 +98,7 @@ static void a_table_has_so_many_and_no_more(void **state)
     create(other, "a");
     MUST_FAIL(ERR_PARTITION_MAX_NUM_EXCEPTION,
               meta_partition_create(bed.meta, table, SLICE("c"), 2, true, &bed.arena, &info, &created, &err));
-    MUST(meta_partition_drop(bed.meta, table, SLICE("a"), false, &dropped, &err));
+    MUST(meta_partition_drop(bed.meta, table, SLICE("a"), false, false, &dropped, &err));
     MUST(meta_partition_create(bed.meta, table, SLICE("c"), 2, true, &bed.arena, &info, &created, &err));
 }
 
@@ -107,10 +107,10 @@ static void a_dropped_partition_is_pending_until_its_files_are_gone(void **state
     (void)state;
     struct partition_info *items;
     int64_t table = meta_bed_create(&bed, "t", 1), id = create(table, "x"), dropped;
-    MUST(meta_partition_drop(bed.meta, table, SLICE("x"), false, &dropped, &err));
+    MUST(meta_partition_drop(bed.meta, table, SLICE("x"), false, false, &dropped, &err));
     assert_int_equal(dropped, id);
-    MUST_FAIL(ERR_PARTITION_NOT_EXISTS, meta_partition_drop(bed.meta, table, SLICE("x"), false, &dropped, &err));
-    MUST(meta_partition_drop(bed.meta, table, SLICE("x"), true, &dropped, &err));
+    MUST_FAIL(ERR_PARTITION_NOT_EXISTS, meta_partition_drop(bed.meta, table, SLICE("x"), false, false, &dropped, &err));
+    MUST(meta_partition_drop(bed.meta, table, SLICE("x"), false, true, &dropped, &err));
     assert_int_equal(dropped, -1);
     assert_int_equal(create(table, "x"), id + 1); /* the name is free, the id is not */
     meta_bed_again(&bed, BED_CRASH);
@@ -134,7 +134,7 @@ static void a_dropped_table_takes_its_partitions_along(void **state)
     create(table, "x");
     create(table, "y");
     create(other, "x");
-    MUST(meta_partition_drop(bed.meta, table, SLICE("y"), false, &dropped, &err));
+    MUST(meta_partition_drop(bed.meta, table, SLICE("y"), false, false, &dropped, &err));
     meta_bed_drop(&bed, "t");
     for (int round = 0; round < 2; round++) {
         assert_int_equal(pending(&items), 0);
@@ -142,6 +142,78 @@ static void a_dropped_table_takes_its_partitions_along(void **state)
         assert_int_equal(list(other, &items), 1);
         MUST_FAIL(ERR_PARTITION_NOT_EXISTS, meta_partition_get(bed.meta, 0, &bed.arena, &info, &err));
         meta_bed_again(&bed, BED_CRASH);
+    }
+}
+
+/* The lake keeps rows under the name, so whoever has it next has them too. */
+static void a_name_that_the_lake_knows_is_remembered(void **state)
+{
+    (void)state;
+    struct partition_info *items;
+    int64_t table = meta_bed_create(&bed, "t", 1), dropped;
+    create(table, "x");
+    create(table, "y");
+    MUST(meta_partition_drop(bed.meta, table, SLICE("x"), true, false, &dropped, &err));
+    MUST(meta_partition_drop(bed.meta, table, SLICE("y"), false, false, &dropped, &err));
+    meta_bed_again(&bed, BED_KILL);
+    create(table, "x");
+    create(table, "y");
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(list(table, &items), 2);
+        assert_true(items[0].is_remade);
+        assert_false(items[1].is_remade);
+        meta_bed_again(&bed, BED_CRASH);
+    }
+    MUST(meta_partition_drop(bed.meta, table, SLICE("x"), false, false, &dropped, &err));
+    create(table, "x");
+    assert_int_equal(list(table, &items), 2);
+    assert_true(items[1].is_remade);
+}
+
+static struct slice prepare(int64_t table, struct lake_offset a, struct lake_offset b)
+{
+    struct slice path;
+    struct lake_offset items[] = {a, b};
+    struct lake_offsets offsets = {items, 2};
+    MUST(meta_lake_prepare(bed.meta, table, SLICE("fluss"), SLICE("t"), &offsets, false, &bed.arena, &path, &err));
+    return path;
+}
+
+static void commit(int64_t table, int64_t snapshot_id, struct slice path)
+{
+    struct lake_commit commit = {
+        .table_id = table, .snapshot_id = snapshot_id, .tiered_path = path, .readable_path = path};
+    MUST(meta_lake_commit(bed.meta, &commit, &err));
+}
+
+static void assert_latest(int64_t table, int64_t snapshot_id, size_t count, size_t progress_count)
+{
+    struct lake_snapshot_info info;
+    struct lake_bucket_progress *progress;
+    size_t known;
+    MUST(meta_lake_snapshot(bed.meta, table, LAKE_LATEST, 0, &bed.arena, &info, &err));
+    assert_int_equal(info.snapshot_id, snapshot_id);
+    assert_int_equal(info.offsets.count, count);
+    meta_lake_progress(bed.meta, table, &bed.arena, &progress, &known);
+    assert_int_equal(known, progress_count);
+}
+
+/* Else the offsets of a table with a new partition each hour would grow for ever. */
+static void offsets_of_dropped_partitions_are_left_out(void **state)
+{
+    (void)state;
+    int64_t table = meta_bed_create(&bed, "t", 1), x = create(table, "x"), y = create(table, "y"), dropped;
+    commit(table, 1, prepare(table, (struct lake_offset){x, 0, 10}, (struct lake_offset){y, 0, 20}));
+    assert_latest(table, 1, 2, 2);
+    struct slice under_way = prepare(table, (struct lake_offset){x, 0, 15}, (struct lake_offset){y, 0, 25});
+    MUST(meta_partition_drop(bed.meta, table, SLICE("x"), true, false, &dropped, &err));
+    assert_latest(table, 1, 2, 1);
+    commit(table, 2, under_way); /* of a round that began before */
+    assert_latest(table, 2, 2, 1);
+    commit(table, 3, prepare(table, (struct lake_offset){x, 0, 16}, (struct lake_offset){y, 0, 30}));
+    for (int round = 0; round < 2; round++) {
+        assert_latest(table, 3, 1, 1); /* having less of x makes it no older */
+        meta_bed_again(&bed, BED_KILL);
     }
 }
 
@@ -159,7 +231,7 @@ static void a_crash_at_any_write_leaves_all_or_nothing(void **state)
         assert_true(id > last);
         last = id;
         if (i % 3 == 0)
-            MUST(meta_partition_drop(bed.meta, table, slice_str(name), false, &dropped, &err));
+            MUST(meta_partition_drop(bed.meta, table, slice_str(name), false, false, &dropped, &err));
         meta_bed_again(&bed, i % 2 ? BED_CRASH : BED_KILL);
         size_t there = list(table, &items), gone = pending(&items);
         assert_int_equal(there + gone, (size_t)i + 1);
@@ -175,4 +247,5 @@ static void a_crash_at_any_write_leaves_all_or_nothing(void **state)
 
 TESTS("meta.partition", TEST(partitions_are_created_found_and_listed), TEST(a_name_is_taken_once),
       TEST(a_table_has_so_many_and_no_more), TEST(a_dropped_partition_is_pending_until_its_files_are_gone),
-      TEST(a_dropped_table_takes_its_partitions_along), TEST(a_crash_at_any_write_leaves_all_or_nothing))
+      TEST(a_dropped_table_takes_its_partitions_along), TEST(a_name_that_the_lake_knows_is_remembered),
+      TEST(offsets_of_dropped_partitions_are_left_out), TEST(a_crash_at_any_write_leaves_all_or_nothing))

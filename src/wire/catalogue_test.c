@@ -89,7 +89,7 @@ static void fields_of_our_own_are_optional_and_these(void **state)
     assert_string_equal(buf_cstr(&own), "GetTableInfoResponse.tiering_state GetTableInfoResponse.tiering_error "
                                         "GetTableInfoResponse.lake_row_count GetTableInfoResponse.lake_lag_ms "
                                         "GetTableInfoResponse.tiering_due_ms LakeTieringHeartbeatRequest.max_wait_ms "
-                                        "PbHeartbeatReqForTable.failed_text ");
+                                        "PbHeartbeatReqForTable.failed_text PbPartitionInfo.lake_has_earlier ");
     buf_deinit(&own);
 }
 

@@ -199,6 +199,68 @@ async def test_111_reads_go_on_while_partitions_come_and_go(client):
     assert len(seen) == len({r["id"] for r in seen}) and len(seen) >= 300
 
 
+async def test_a_partition_made_again_is_told_from_its_first_life(client, shared):
+    """The lake has rows of both lives under one name: the union read shows them as Fluss does, verify counts them apart."""
+    log, p = await made(client, EVENTS, ["region"], [{"region": "a"}, {"region": "b"}], freshness="200ms")
+    pk, q = await made(client, USERS, ["region"], [{"region": "a"}], pk=["id", "region"], freshness="200ms")
+    old = [{"id": i, "region": "a", "day": None} for i in range(10)] + [{"id": 99, "region": "b", "day": None}]
+    old_users = [{"id": i, "region": "a", "name": "old"} for i in range(10)]
+    await log.append(old)
+    await pk.upsert(old_users)
+    await log.lake(log.rows(old))
+    await pk.lake(pk.rows(old_users))
+    p.drop({"region": "a"})
+    q.drop({"region": "a"})
+    verdict = await verify(client.server, log.name)
+    assert verdict["equal"] and (verdict["lake_rows"], verdict["kept_rows"]) == (1, 10)
+    await asyncio.to_thread(again, client, log, pk, p, q)
+    weir = Weir(client.server.bootstrap)
+    both = [r["id"] for r in weir.rows("scan", log.name)]
+    assert sorted(both) == sorted([*range(10), 99, 1000, 1001])  # rows of a log do not replace each other
+    for t, kept in ((log, 12), (pk, 11)):
+        await asyncio.to_thread(weir.run, "wait", t.name)
+        verdict = await verify(client.server, t.name)
+        assert verdict["equal"] and verdict["kept_rows"] == kept, verdict
+    assert {r["id"]: r["name"] for r in weir.rows("scan", pk.name)} == {**{i: "old" for i in range(10)}, 3: "new", 50: "new"}
+
+
+def again(client, log, pk, p, q):
+    weir = Weir(client.server.bootstrap)
+    weir.run("put", log.name, *(json.dumps({"id": i, "region": "a"}) for i in (1000, 1001)))
+    weir.run("put", pk.name, *(json.dumps({"id": i, "region": "a", "name": "new"}) for i in (3, 50)))
+
+
+@pytest.mark.own
+async def test_31_rows_that_go_before_they_reach_the_lake_are_reported(server, connect):
+    server.options["weir.tier.enabled"] = "false"
+    client = await connect(server.start())
+    t, p = await made(client, EVENTS, ["region"], [{"region": "a"}, {"region": "b"}])
+    await t.append([{"id": i, "region": "a", "day": None} for i in range(7)])
+    p.drop({"region": "a"})
+    p.drop({"region": "b"})
+    lines = [line for line in server.log.read_text().splitlines() if "partition_dropped" in line]
+    assert len(lines) == 1 and "partition=a" in lines[0] and "not_in_lake=7" in lines[0], lines
+
+
+def test_sql_knows_partitions(shared):
+    weir = Weir(shared.bootstrap)
+    weir.run("sql", "CREATE TABLE visits (id INT, region STRING, day DATE) PARTITIONED BY (region, day); CREATE TABLE plain (id INT)")
+    weir.run("sql", "ALTER TABLE visits ADD PARTITION (region = 'us', day = '2024-01-01') PARTITION (day = '2024-01-02', region = 'us')")
+    weir.run("sql", "ALTER TABLE visits ADD IF NOT EXISTS PARTITION (region = 'us', day = '2024-01-01')")
+    weir.run("sql", "ALTER TABLE visits ADD PARTITION (region = 'eu', day = '2024-01-01')")
+    us = [{"partition": "region=us/day=2024-01-01"}, {"partition": "region=us/day=2024-01-02"}]
+    assert weir.rows("sql", "SHOW PARTITIONS visits") == us + [{"partition": "region=eu/day=2024-01-01"}]
+    assert weir.rows("sql", "SHOW PARTITIONS visits PARTITION (region = 'us')") == us
+    weir.run("sql", "ALTER TABLE visits DROP PARTITION (region = 'us', day = '2024-01-02'), PARTITION (region = 'eu', day = '2024-01-01')")
+    weir.run("sql", "ALTER TABLE visits DROP IF EXISTS PARTITION (region = 'xx', day = '2024-01-02')")
+    assert weir.rows("sql", "SHOW PARTITIONS visits") == us[:1]
+    for bad in ("ALTER TABLE visits ADD PARTITION (region = 'us', day = '2024-01-01')", "ALTER TABLE visits ADD PARTITION (region = 'us')",
+                "ALTER TABLE visits ADD PARTITION (region = 'us', day = 'today')", "SHOW PARTITIONS visits PARTITION (planet = 'x')",
+                "ALTER TABLE visits DROP PARTITION (region = 'xx', day = '2024-01-02')", "SHOW PARTITIONS plain"):
+        weir.run("sql", bad, code=None)
+        assert weir.code != 0 and "PARTITION" in weir.errors, (bad, weir.errors)
+
+
 def test_more_than_fits_a_name_is_refused(shared):
     weir = Weir(shared.bootstrap)
     weir.run("sql", "CREATE TABLE long_names (id INT, a STRING, b STRING) PARTITIONED BY (a, b)")
