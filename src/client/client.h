@@ -13,9 +13,10 @@
  * call that changes nothing, an error that the protocol calls retriable. A call that changes something is sent once
  * (writers send again under the same sequence, so that a batch is stored once).
  *
- * errors  UNREACHABLE nobody listens there; CLOSED the connection was cut; DEADLINE; UNSUPPORTED_VERSION the server
- *         does not list the call; CORRUPT_MESSAGE an answer that is none; else the server's own error with its text.
- * thread  one struct client, and whatever was made with it, belongs to one thread at a time. Workers make their own. */
+ * errors  AUTHENTICATE_EXCEPTION the login was refused, or one is needed; UNREACHABLE nobody listens there; CLOSED the
+ * connection was cut; DEADLINE; UNSUPPORTED_VERSION the server does not list the call; CORRUPT_MESSAGE an answer that
+ * is none; else the server's own error with its text. thread  one struct client, and whatever was made with it, belongs
+ * to one thread at a time. Workers make their own. */
 #ifndef WEIR_CLIENT_CLIENT_H
 #define WEIR_CLIENT_CLIENT_H
 
@@ -40,6 +41,8 @@ struct client_options {
     struct os_socket *socket;
     int64_t timeout_ms;   /* 0: CLIENT_TIMEOUT_MS */
     const char *software; /* what API_VERSIONS calls us; NULL: "weir" */
+    const char *user;     /* who logs in at each node, with SASL/PLAIN; NULL: no login */
+    const char *password;
 };
 
 /* Connects, shakes hands, asks for the nodes. */

@@ -63,6 +63,7 @@ struct client {
     int64_t deadline_ns; /* INT64_MAX: none */
     unsigned cancelled;  /* atomic */
     char software[64];
+    struct buf login; /* the token of SASL/PLAIN; empty: no login */
     struct os_poller *poller;
     bool adopted;             /* one connection, which was given */
     VEC(struct node *) nodes; /* by address; [0] is the bootstrap server */

@@ -252,6 +252,15 @@ static enum err_code adopt(struct client *client, struct os_socket *socket, stru
     return conn_open(client, socket, "the server", client_limit(client), &node->conn, err);
 }
 
+/* No authorization id, as Fluss's clients have it. */
+static void login_make(struct client *client, const struct client_options *options)
+{
+    buf_put_u8(&client->login, 0);
+    buf_put_slice(&client->login, slice_str(options->user));
+    buf_put_u8(&client->login, 0);
+    buf_put_slice(&client->login, slice_str(options->password ? options->password : ""));
+}
+
 enum err_code client_open(const struct client_options *options, struct client **out, struct err *err)
 {
     enum err_code code;
@@ -261,6 +270,8 @@ enum err_code client_open(const struct client_options *options, struct client **
     client->timeout_ns = (options->timeout_ms ? options->timeout_ms : CLIENT_TIMEOUT_MS) * INT64_C(1000000);
     client->deadline_ns = INT64_MAX;
     snprintf(client->software, sizeof client->software, "%s", options->software ? options->software : "weir");
+    if (options->user)
+        login_make(client, options);
     code = os_poller_create(client->os, &client->poller, err);
     if (code != OK) {
         os_socket_close(options->socket);
@@ -288,6 +299,7 @@ void client_close(struct client *client)
     }
     vec_deinit(&client->nodes);
     vec_deinit(&client->tablets);
+    buf_deinit(&client->login);
     if (client->poller)
         os_poller_destroy(client->poller);
     mem_free(client);

@@ -28,6 +28,17 @@ fail:
     return code;
 }
 
+/* A challenge in the answer of a stock server is empty: there is nothing more to say. */
+static enum err_code log_in(struct conn *conn, int64_t deadline_ns, struct err *err)
+{
+    struct arena arena = {0};
+    struct wire_authenticate_request request = {.protocol = SLICE("PLAIN"), .token = buf_view(&conn->client->login)};
+    struct wire_authenticate_response response;
+    enum err_code code = call_exchange(conn, WIRE_AUTHENTICATE, &request, deadline_ns, &arena, &response, err);
+    arena_deinit(&arena);
+    return code;
+}
+
 static void release(struct conn *conn)
 {
     ASSERT(conn->closed);
@@ -62,6 +73,8 @@ enum err_code conn_open(struct client *client, struct os_socket *socket, const c
         (*slot)->why = why;
     } else {
         code = shake_hands(*slot, deadline_ns, &why);
+        if (code == OK && client->login.len)
+            code = log_in(*slot, deadline_ns, &why);
         if (code != OK)
             conn_close(*slot, &why);
     }

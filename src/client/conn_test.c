@@ -80,6 +80,52 @@ static void the_highest_common_version_is_taken(void **state)
     done(client, &peer);
 }
 
+/* Lets in alice with "secret" and nobody else, and serves nobody who is not in. */
+static void let_in(struct peer *peer, const struct wire_request_header *header, struct slice body)
+{
+    bool *in = peer->arg;
+    if (header->key == WIRE_AUTHENTICATE) {
+        struct wire_authenticate_request request;
+        struct wire_authenticate_response response = {.has_challenge = true};
+        peer_decode(peer, header, body, &request);
+        *in = slice_is(request.protocol, "PLAIN") && slice_equal(request.token, SLICE("\0alice\0secret"));
+        if (*in)
+            peer_reply(peer, header, &response);
+        else
+            peer_error(peer, header, ERR_AUTHENTICATE_EXCEPTION, "no");
+    } else if (!*in) {
+        peer_error(peer, header, ERR_AUTHENTICATE_EXCEPTION, "first log in");
+    } else {
+        tell_nodes(peer, header);
+    }
+}
+
+static void the_client_logs_in_before_all_else(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *user, *password;
+        enum err_code code;
+    } cases[] = {{"alice", "secret", OK},
+                 {"alice", "wrong", ERR_AUTHENTICATE_EXCEPTION},
+                 {"alice", NULL, ERR_AUTHENTICATE_EXCEPTION},
+                 {NULL, NULL, ERR_AUTHENTICATE_EXCEPTION}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        bool in = false;
+        struct peer peer = {.handle = let_in, .arg = &in};
+        struct client *client = NULL;
+        peer_start(&peer);
+        struct client_options options = {.os = os_real(),
+                                         .socket = peer.client,
+                                         .timeout_ms = 15000,
+                                         .user = cases[i].user,
+                                         .password = cases[i].password};
+        if (client_open(&options, &client, &err) != cases[i].code)
+            fail_msg("case %zu: %s", i, err.text);
+        done(client, &peer);
+    }
+}
+
 static void a_call_that_is_not_listed_is_refused_by_name(void **state)
 {
     (void)state;
@@ -330,9 +376,9 @@ static void a_wait_ends_when_another_thread_cancels_it(void **state)
 }
 
 TESTS("client.conn", TEST(a_call_brings_its_answer), TEST(a_wait_ends_when_another_thread_cancels_it),
-      TEST(the_highest_common_version_is_taken), TEST(a_call_that_is_not_listed_is_refused_by_name),
-      TEST(the_servers_error_keeps_its_code_and_text), TEST(answers_out_of_order_find_their_calls),
-      TEST(an_answer_that_nobody_waits_for_is_dropped), TEST(the_clients_deadline_bounds_a_call),
-      TEST(bytes_that_are_no_answer_end_the_connection), TEST(a_body_that_is_no_message_fails_the_call_alone),
-      TEST(a_connection_cut_at_any_byte_is_closed_or_answered), TEST(a_peer_that_closes_at_once_is_an_error_of_open),
-      TEST(nobody_listening_is_unreachable))
+      TEST(the_highest_common_version_is_taken), TEST(the_client_logs_in_before_all_else),
+      TEST(a_call_that_is_not_listed_is_refused_by_name), TEST(the_servers_error_keeps_its_code_and_text),
+      TEST(answers_out_of_order_find_their_calls), TEST(an_answer_that_nobody_waits_for_is_dropped),
+      TEST(the_clients_deadline_bounds_a_call), TEST(bytes_that_are_no_answer_end_the_connection),
+      TEST(a_body_that_is_no_message_fails_the_call_alone), TEST(a_connection_cut_at_any_byte_is_closed_or_answered),
+      TEST(a_peer_that_closes_at_once_is_an_error_of_open), TEST(nobody_listening_is_unreachable))

@@ -11,10 +11,11 @@ struct option {
     const char *help;
 };
 
-enum { BOOTSTRAP, OUTPUT, DEADLINE, FROM, LIMIT, BUCKET, CHANGES, HOT, SYSTEM_COLUMNS, NOW };
+enum { BOOTSTRAP, USER, OUTPUT, DEADLINE, FROM, LIMIT, BUCKET, CHANGES, HOT, SYSTEM_COLUMNS, NOW };
 
 static const struct option options[] = {
     [BOOTSTRAP] = {"--bootstrap", "HOST:PORT", true, "a server of the cluster (127.0.0.1:9123)"},
+    [USER] = {"--user", "NAME", true, "log in; the password is in the variable WEIR_PASSWORD"},
     [OUTPUT] = {"-o", "FORMAT", true, "table, json, jsonl or csv (table on a terminal, jsonl in a pipe)"},
     [DEADLINE] = {"--deadline", "DURATION", false, "give up after it: 500ms, 10s, 2min"},
     [FROM] = {"--from", "WHERE", false, "earliest, latest or an offset (latest)"},
@@ -121,6 +122,12 @@ static enum err_code set_option(struct cmd *cmd, size_t which, const char *value
         return *cmd->host && cmd->port
                    ? OK
                    : err_set(err, ERR_INVALID_ARGUMENT, "--bootstrap takes HOST:PORT, not %s", value);
+    case USER:
+        cmd->user = value;
+        cmd->password = os_environment(cmd->os, "WEIR_PASSWORD");
+        return *value && cmd->password
+                   ? OK
+                   : err_set(err, ERR_INVALID_ARGUMENT, "--user takes a name, and WEIR_PASSWORD its password");
     case OUTPUT:
         return read_format(cmd, value, err);
     case DEADLINE:

@@ -44,6 +44,8 @@ struct cmd {
     int arg_count;
     char host[CONF_HOST_MAX];
     uint16_t port;
+    const char *user; /* NULL: no login */
+    const char *password;
     enum cmd_format format;
     bool terminal;       /* standard output is one */
     int64_t deadline_ms; /* 0: none given */

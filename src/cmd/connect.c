@@ -6,7 +6,8 @@
 
 enum err_code cmd_connect(struct cmd *cmd, struct err *err)
 {
-    struct client_options options = {.os = cmd->os, .host = cmd->host, .port = cmd->port};
+    struct client_options options = {
+        .os = cmd->os, .host = cmd->host, .port = cmd->port, .user = cmd->user, .password = cmd->password};
     if (cmd->client)
         return OK;
     TRY(client_open(&options, &cmd->client, err));

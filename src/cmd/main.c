@@ -52,6 +52,8 @@ int cmd_exit_code(enum err_code code)
     case ERR_NOT_YET:
     case ERR_NOT_EQUAL:
         return EXIT_NO;
+    case ERR_AUTHENTICATE_EXCEPTION:
+    case ERR_AUTHORIZATION_EXCEPTION:
     case ERR_INVALID_ARGUMENT:
     case ERR_LOG_OFFSET_OUT_OF_RANGE_EXCEPTION:
     case ERR_NOT_SUPPORTED:
@@ -82,6 +84,8 @@ void cmd_try(const struct cmd *cmd, const char *fmt, ...)
     vprintf(fmt, args);
     if (strcmp(cmd->host, CMD_HOST) != 0 || cmd->port != CMD_PORT)
         printf(strchr(cmd->host, ':') ? " --bootstrap [%s]:%u" : " --bootstrap %s:%u", cmd->host, (unsigned)cmd->port);
+    if (cmd->user)
+        printf(" --user %s", cmd->user);
     putchar('\n');
     fflush(stdout);
     va_end(args);

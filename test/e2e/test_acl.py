@@ -7,6 +7,7 @@ import time
 import pytest
 
 from harness.server import ROOT, Server
+from harness.weir import USAGE, Weir
 from harness.wire import Wire, WireError, decode, log_batch, produce
 
 pytestmark = pytest.mark.own
@@ -368,6 +369,24 @@ def test_the_tiering_service_needs_no_right(guarded):
     while outcome(guarded.admin, "GET_LAKE_SNAPSHOT", {"table_path": path("tiered")})[1]:
         assert time.monotonic() < deadline, guarded.server.tail()
         time.sleep(0.05)
+
+
+def test_commands_log_in(guarded):
+    admin = Weir(guarded.server.bootstrap, "admin", PASSWORDS["admin"])
+    ann = Weir(guarded.server.bootstrap, "ann", PASSWORDS["ann"])
+    admin.run("sql", "CREATE TABLE guarded.mine (a INT) WITH ('table.datalake.enabled' = 'true')")
+    admin.run("put", "guarded.mine", '{"a": 1}')
+    assert ann.rows("tables", "-o", "jsonl") == []
+    ann.run("put", "guarded.mine", '{"a": 2}', code=USAGE)
+    guarded.grant("READ", TABLE, "guarded.mine")
+    assert ann.rows("scan", "guarded.mine", "--hot", "-o", "jsonl") == [{"a": 1}]
+    assert ann.verify("guarded.mine")["equal"]
+    ann.run("put", "guarded.mine", '{"a": 2}', code=USAGE)
+    assert "E-AUTHORIZATION" in ann.errors
+    for user, password in ("ann", "wrong"), (None, None), ("ann", None):
+        nobody = Weir(guarded.server.bootstrap, user, password)
+        nobody.run("tables", code=USAGE)
+        assert "WEIR_PASSWORD" in nobody.errors
 
 
 def test_who_is_not_logged_in_may_nothing(guarded):

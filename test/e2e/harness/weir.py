@@ -1,6 +1,7 @@
 """The client side of weir as a command: what it prints, and the code it ends with."""
 import asyncio
 import json
+import os
 import subprocess
 
 from .server import BINARY
@@ -9,13 +10,15 @@ YES, NO, UNKNOWN, USAGE, UNREACHABLE = 0, 1, 2, 64, 69
 
 
 class Weir:
-    def __init__(self, bootstrap):
+    def __init__(self, bootstrap, user=None, password=None):
         self.bootstrap = bootstrap
+        self.login = ["--user", user] if user else []
+        self.environment = {**os.environ, **({"WEIR_PASSWORD": password} if password else {})}
 
     def run(self, verb, *args, stdin="", code=YES):
         """What it printed; code None: it may end with any, which stays in self.code."""
-        command = [BINARY, verb, "--bootstrap", self.bootstrap, *args]
-        done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=120)
+        command = [BINARY, verb, "--bootstrap", self.bootstrap, *self.login, *args]
+        done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=120, env=self.environment)
         self.code = done.returncode
         assert code is None or done.returncode == code, (command, done.returncode, done.stdout, done.stderr)
         self.errors = done.stderr
