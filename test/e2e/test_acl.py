@@ -3,6 +3,7 @@ access lists, for all of it."""
 import json
 import re
 import time
+import urllib.request
 
 import pytest
 
@@ -22,8 +23,18 @@ SERVED = {row[0]: row[1:] for row in re.findall(
     r"^SERVED\((\w+), \d+, \d+, \w+, \w+, (\w+), (\w+)\)$", (ROOT / "src/api/served.def").read_text(), re.M)}
 
 
+class Heard(Wire):
+    """Keeps the bytes of all answers."""
+    answers = []
+
+    def receive(self):
+        kind, answered, body = super().receive()
+        self.answers.append(body)
+        return kind, answered, body
+
+
 def login(server, name):
-    wire = Wire(server.bootstrap)
+    wire = Heard(server.bootstrap)
     wire.call("AUTHENTICATE", {"protocol": "PLAIN", "token": b"\0" + name.encode() + b"\0" + PASSWORDS[name].encode()})
     return wire
 
@@ -302,6 +313,14 @@ def test_a_long_poll_hears_that_the_right_is_gone(guarded):
     assert in_part(decode("FetchLogResponse", body)) == [AUTHORIZATION]
 
 
+def test_a_lookup_that_inserts_writes(guarded):
+    ask = {"table_id": guarded.ids["pk"], "buckets_req": [], "insert_if_not_exists": True, "acks": -1, "timeout_ms": 1000}
+    guarded.grant("READ", TABLE, "guarded.pk")
+    assert outcome(guarded.ann, "LOOKUP", ask) == (None, [AUTHORIZATION])
+    guarded.grant("WRITE", TABLE, "guarded.pk")
+    assert outcome(guarded.ann, "LOOKUP", ask)[1] == []
+
+
 def test_a_scan_ends_with_the_right(guarded):
     guarded.grant("READ", TABLE, "guarded.pk")
     assert in_part(guarded.ann.call("SCAN_KV", scan(guarded))) == []
@@ -401,13 +420,15 @@ def test_who_is_not_logged_in_may_nothing(guarded):
 
 def test_no_password_in_trace_or_answer(guarded):
     """After all of the above, at the level debug, with wrong logins too."""
-    answers = []
     for token in b"\0ann\0" + PASSWORDS["admin"].encode(), PASSWORDS["ann"].encode(), b"\0x\0" + PASSWORDS["ann"].encode():
-        with Wire(guarded.server.bootstrap) as w, pytest.raises(WireError) as e:
+        with Heard(guarded.server.bootstrap) as w, pytest.raises(WireError):
             w.call("AUTHENTICATE", {"protocol": "PLAIN", "token": token})
-        answers.append(str(e.value))
-    text = guarded.server.log.read_text() + "".join(answers)
-    assert "login_refused" in text and "denied" in text and "user=ann" in text
+    guarded.admin.call("DESCRIBE_CLUSTER_CONFIGS", {})
+    assert b"***" in Heard.answers[-1]
+    with urllib.request.urlopen(f"http://{guarded.server.http}/metrics") as page:
+        metrics = page.read().decode()
+    text = guarded.server.log.read_text() + metrics + b"".join(Heard.answers).decode(errors="replace")
+    assert "login_refused" in text and "denied" in text and "user=ann" in text and len(Heard.answers) > 3
     for password in PASSWORDS.values():
         assert password not in text
 
