@@ -299,6 +299,16 @@ def test_a_fetch_of_two_tables_is_answered_in_part(guarded):
     assert in_part(log) == [] and in_part(pk) == [AUTHORIZATION]
 
 
+def test_a_look_up_that_inserts_needs_to_write(guarded):
+    asked = {"table_id": guarded.ids["pk"], "buckets_req": [bucket(keys=[b"\x01"])], "insert_if_not_exists": True, "acks": -1, "timeout_ms": 5000}
+    guarded.grant("READ", TABLE, "guarded.pk")
+    with pytest.raises(WireError) as e:
+        guarded.ann.call("LOOKUP", asked)
+    assert e.value.code == AUTHORIZATION
+    guarded.grant("WRITE", TABLE, "guarded.pk")
+    assert in_part(guarded.ann.call("LOOKUP", asked)) != [AUTHORIZATION]
+
+
 def test_a_long_poll_hears_that_the_right_is_gone(guarded):
     table = guarded.create(guarded.fresh())
     guarded.grant("READ", DATABASE, "guarded")

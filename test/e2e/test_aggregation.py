@@ -7,9 +7,12 @@ import fluss
 import pyarrow as pa
 import pytest
 
+from harness import client as clients
+from harness.alter import alter, column
 from harness.client import fold
 from harness.server import ROOT
 from harness.weir import USAGE, Weir, verify
+from harness.wire import WireError
 
 FUNCTIONS = {  # column -> (SQL type, Arrow type, function, three values, what they come to)
     "sum_tiny": ("TINYINT", pa.int8(), "sum", [100, 27, 1], -128),
@@ -120,3 +123,26 @@ def test_what_no_table_can_be_made_with(shared, columns, options, words):
     weir = Weir(shared.bootstrap)
     weir.run("sql", sql("agg_refused", columns, *options), code=USAGE)
     assert words in weir.errors
+
+
+@pytest.mark.own
+async def test_a_column_added_later_has_its_function(client, shared):
+    """Rows of before lack it: null takes the first value, and the rest of the row goes on."""
+    name = f"agg_added_{id(client)}"
+    Weir(shared.bootstrap).run("sql", sql(name, {"n": ("INT", "sum")}, "'table.datalake.enabled' = 'true'", "'table.datalake.freshness' = '1 s'"))
+    old = pa.schema([pa.field("id", pa.int32(), nullable=False), ("n", pa.int32())])
+    before = await opened(client, name, old)
+    await before.upsert([{"id": i, "n": i} for i in range(4)])
+    new = pa.field("words", pa.string())
+    alter(shared, f"fluss.{name}", add_columns=[column(new, agg_function_type="listagg", agg_function_params=[{"key": "delimiter", "value": "|"}])])
+    with pytest.raises(WireError, match="BOOLEAN|does not take"):
+        alter(shared, f"fluss.{name}", add_columns=[column(pa.field("no", pa.bool_()), agg_function_type="sum")])
+    await before.upsert([{"id": 0, "n": 100}])  # a writer that does not know of it yet
+    fresh = await clients.connect(shared)
+    t = await opened(fresh, name, pa.schema([*old, new]))
+    await t.upsert([{"id": i, "n": 10, "words": w} for i in range(3) for w in ("a", "b")])
+    want = t.rows([{"id": i, "n": n, "words": w} for i, n, w in ((0, 120, "a|b"), (1, 21, "a|b"), (2, 22, "a|b"), (3, 3, None))])
+    assert await t.lookup([{"id": i} for i in range(4)]) == want
+    await t.lake(want)
+    await verify(shared, t.name)
+    await fresh.close()
