@@ -134,6 +134,18 @@ static enum err_code state_create(struct api_call *call, struct put_state **out,
     return OK;
 }
 
+static enum err_code part_begin(struct api_call *call, const struct wire_pb_put_kv_req_for_bucket *in,
+                                struct api_part *part)
+{
+    const struct wire_put_kv_request *req = call->request;
+    /* Of 1.0.0: a write to a partition that expired, to be kept for the lake. */
+    if (in->has_original_partition_name)
+        return err_set(&part->err, ERR_PARTITION_NOT_EXISTS, "weir keeps no expired partitions: '%.*s' is gone",
+                       SLICE_ARGS(in->original_partition_name));
+    TRY(api_bucket_to_write(call, req->table_id, API_PARTITION(in), in->bucket_id, &part->bucket, &part->err));
+    return api_key_version_check(call, part->bucket, &part->err);
+}
+
 enum err_code put_kv(struct api_call *call, struct err *err)
 {
     const struct wire_put_kv_request *req = call->request;
@@ -146,13 +158,14 @@ enum err_code put_kv(struct api_call *call, struct err *err)
     for (size_t i = 0; i < req->buckets_req_count; i++) {
         const struct wire_pb_put_kv_req_for_bucket *in = &req->buckets_req[i];
         struct api_part *part = &state->parts[i];
-        *answer_of(call, i) = (struct wire_pb_put_kv_resp_for_bucket){
-            .partition_id = in->partition_id, .has_partition_id = in->has_partition_id, .bucket_id = in->bucket_id};
+        *answer_of(call, i) =
+            (struct wire_pb_put_kv_resp_for_bucket){.partition_id = in->partition_id,
+                                                    .has_partition_id = in->has_partition_id,
+                                                    .bucket_id = in->bucket_id,
+                                                    .original_partition_name = in->original_partition_name,
+                                                    .has_original_partition_name = in->has_original_partition_name};
         state->jobs[i] = (struct put_job){.call = call, .state = state, .i = i};
-        part->code =
-            api_bucket_to_write(call, req->table_id, API_PARTITION(in), in->bucket_id, &part->bucket, &part->err);
-        if (part->code == OK)
-            part->code = api_key_version_check(call, part->bucket, &part->err);
+        part->code = part_begin(call, in, part);
         if (part->code == OK)
             job_start(&state->jobs[i]);
     }

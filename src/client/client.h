@@ -282,10 +282,10 @@ MUST_CHECK enum err_code client_writer_create(struct client_table *table, const 
                                               struct client_writer **writer, struct err *err);
 void client_writer_destroy(struct client_writer *writer); /* what was not flushed is dropped; NULL is fine */
 /* One row, all columns, in the order of table->schema. A log table appends, a primary-key table upserts; the row is
- * copied. It may wait for acknowledgements of earlier rows. errors: INVALID_ARGUMENT the row does not fit, or its
- * partition can't be (PARTITION_SPEC_INVALID_EXCEPTION, PARTITION_MAX_NUM_EXCEPTION, PARTITION_NOT_EXISTS): the writer
- * goes on; any other is final: the batch that failed and all later ones of its bucket are not known to be stored, and
- * the writer takes nothing more. */
+ * copied. A column that the server numbers is null in it. It may wait for acknowledgements of earlier rows. errors:
+ * INVALID_ARGUMENT the row does not fit, or its partition can't be (PARTITION_SPEC_INVALID_EXCEPTION,
+ * PARTITION_MAX_NUM_EXCEPTION, PARTITION_NOT_EXISTS): the writer goes on; any other is final: the batch that failed and
+ * all later ones of its bucket are not known to be stored, and the writer takes nothing more. */
 MUST_CHECK enum err_code client_writer_put(struct client_writer *writer, const struct datum *row, struct err *err);
 /* Of the row only the columns of the primary key are looked at. */
 MUST_CHECK enum err_code client_writer_delete(struct client_writer *writer, const struct datum *row, struct err *err);

@@ -16,14 +16,22 @@ static enum err_code init_writer(struct client_writer *writer, struct err *err)
     return code;
 }
 
+/* A column that the server numbers is none of those that are written. */
+static void targets_set(struct client_writer *writer)
+{
+    const struct schema *schema = &writer->table->schema.schema;
+    if (schema->auto_increment < 0)
+        return;
+    writer->targets = mem_zalloc(schema->column_count * sizeof *writer->targets);
+    for (uint32_t i = 0; i < schema->column_count; i++)
+        if ((int32_t)i != schema->auto_increment)
+            writer->targets[writer->target_count++] = (int32_t)i;
+}
+
 enum err_code client_writer_create(struct client_table *table, const struct client_writer_options *options,
                                    struct client_writer **out, struct err *err)
 {
     enum err_code code;
-    if (table->descriptor.schema.auto_increment >= 0)
-        return err_set(err, ERR_NOT_SUPPORTED,
-                       "%.*s.%.*s numbers its rows itself (auto-increment); weir writes no such table yet",
-                       SLICE_ARGS(table->path.database), SLICE_ARGS(table->path.table));
     struct client_writer *writer = mem_zalloc(sizeof *writer);
     writer->table = client_table_ref(table);
     if (options)
@@ -39,6 +47,7 @@ enum err_code client_writer_create(struct client_table *table, const struct clie
     uint32_t random;
     os_random(table->client->os, &random, sizeof random);
     writer->sticky = (int32_t)(random % (uint32_t)table->bucket_count);
+    targets_set(writer);
     TRY_OR_FAIL(init_writer(writer, err));
     *out = writer;
     return OK;
@@ -57,6 +66,7 @@ void client_writer_destroy(struct client_writer *writer)
     arrow_codec_deinit(&writer->codec);
     buf_deinit(&writer->key);
     buf_deinit(&writer->row);
+    mem_free(writer->targets);
     client_table_unref(writer->table);
     mem_free(writer);
 }
@@ -185,6 +195,10 @@ static enum err_code add_row(struct client_writer *writer, const struct datum *r
 
 enum err_code client_writer_put(struct client_writer *writer, const struct datum *row, struct err *err)
 {
+    const struct schema *schema = &writer->table->schema.schema;
+    if (schema->auto_increment >= 0 && !row[schema->auto_increment].is_null)
+        return err_set(err, ERR_INVALID_ARGUMENT, "the column '%.*s' is numbered by the server: leave it out",
+                       SLICE_ARGS(schema->columns[schema->auto_increment].name));
     TRY(check_nulls(writer->table, row, err));
     return add_row(writer, row, false, err);
 }

@@ -53,6 +53,8 @@ struct client_writer {
     struct arrow_codec codec;
     struct buf key;
     struct buf row;
+    int32_t *targets; /* the columns that are written; NULL: all */
+    size_t target_count;
 };
 
 /* writer_send.c */

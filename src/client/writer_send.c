@@ -77,6 +77,8 @@ static enum err_code start_put(struct client_writer *writer, struct lane *lane, 
         .timeout_ms = (int32_t)MIN(writer->table->client->timeout_ns / 1000000, INT32_MAX),
         .buckets_req = &bucket,
         .buckets_req_count = 1,
+        .target_columns = writer->targets,
+        .target_columns_count = writer->target_count,
     };
     return call_start(&batch->call, conn, WIRE_PUT_KV, &request, err);
 }

@@ -8,7 +8,7 @@ import pytest
 from harness import client as clients
 from harness.server import Server
 from harness.wire import Wire, WireError, compacted, int_key, look_up
-from harness.weir import verify
+from harness.weir import USAGE, Weir, verify
 
 NUMBERED = pa.schema([pa.field("id", pa.int32(), nullable=False), ("n", pa.int64()), ("name", pa.string())])
 PAIR = pa.schema([pa.field("id", pa.int32(), nullable=False), ("n", pa.int64())])
@@ -151,3 +151,13 @@ async def test_look_ups_insert_into_partitions(client, shared):
         assert rows(wire.call("LOOKUP", fields), 3) == [[7, 2**32 - 5, 1]]
         fields["buckets_req"][0]["partition_id"] = 10**6
         assert wire.call("LOOKUP", fields)["buckets_resp"][0]["error_code"] == 36
+
+
+def test_weir_writes_numbered_tables(shared):
+    weir, name = Weir(shared.bootstrap), f"words_{clients._run}"
+    weir.run("sql", f"CREATE TABLE {name} (word STRING, n BIGINT, PRIMARY KEY (word) NOT ENFORCED) WITH ('auto-increment.fields' = 'n')")
+    weir.run("put", name, '{"word": "a"}', '{"word": "b"}', '{"word": "a"}')
+    assert weir.rows("get", name, "a", "b") == [{"word": "a", "n": 1}, {"word": "b", "n": 2}]
+    weir.run("put", name, '{"word": "c", "n": 7}', code=USAGE)
+    assert "numbered by the server" in weir.errors
+    assert "auto-increment.fields" in weir.run("sql", f"SHOW CREATE TABLE {name}")

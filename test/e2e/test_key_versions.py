@@ -28,12 +28,16 @@ async def test_version_0_is_refused_where_it_makes_other_keys(client, shared):
             assert code("LOOKUP", look_up(t.id, [b"\1\1"]), 0) == want
             assert code("LOOKUP", look_up(t.id, [], insert_if_not_exists=True, acks=-1, timeout_ms=5000), 0) == want
             assert code("PREFIX_LOOKUP", prefix, 0) == want
-            for version in (1, 2):
+            for version in (1, 2, 3):
                 assert code("PUT_KV", put(t.id, b""), version) is None
             assert code("LOOKUP", look_up(t.id, [b"\1\1"]), 1) is None
             assert code("PREFIX_LOOKUP", prefix, 1) is None
+        expired = put(new.id, b"")
+        expired["buckets_req"][0]["original_partition_name"] = "2020"
+        answer = wire.call("PUT_KV", expired, 3)["buckets_resp"][0]
+        assert (answer["error_code"], answer["original_partition_name"]) == (36, "2020")
         with pytest.raises(WireError) as e:
-            wire.call("PUT_KV", put(new.id, b""), 3)
+            wire.call("PUT_KV", put(new.id, b""), 4)
         assert e.value.code == 2
 
 
