@@ -51,6 +51,67 @@ enum err_code client_table_drop(struct client *client, struct client_path path, 
     return coordinate(client, WIRE_DROP_TABLE, &request, err);
 }
 
+/* ---- ALTER ---- */
+
+enum { OP_SET = 0, OP_DELETE = 1 };
+
+static struct wire_pb_alter_config *changes_of(struct arena *arena, const struct client_alteration *alteration,
+                                               size_t *count)
+{
+    *count = (size_t)alteration->set.count + alteration->reset_count;
+    struct wire_pb_alter_config *changes = ARENA_NEW_ARRAY(arena, struct wire_pb_alter_config, *count);
+    for (uint32_t i = 0; i < alteration->set.count; i++) {
+        changes[i] = (struct wire_pb_alter_config){.config_key = alteration->set.items[i].key, .op_type = OP_SET};
+        WIRE_SET(&changes[i], config_value, alteration->set.items[i].value);
+    }
+    for (uint32_t i = 0; i < alteration->reset_count; i++)
+        changes[alteration->set.count + i] =
+            (struct wire_pb_alter_config){.config_key = alteration->reset[i], .op_type = OP_DELETE};
+    return changes;
+}
+
+static struct wire_pb_add_column *columns_of(struct arena *arena, const struct client_alteration *alteration)
+{
+    struct wire_pb_add_column *columns = ARENA_NEW_ARRAY(arena, struct wire_pb_add_column, alteration->column_count);
+    for (uint32_t i = 0; i < alteration->column_count; i++) {
+        const struct schema_column *column = &alteration->columns[i];
+        struct buf json = {0};
+        type_to_json(column->type, &json);
+        columns[i] = (struct wire_pb_add_column){.column_name = column->name,
+                                                 .data_type_json = arena_dup(arena, buf_view(&json))};
+        if (column->comment.ptr)
+            WIRE_SET(&columns[i], comment, column->comment);
+        buf_deinit(&json);
+    }
+    return columns;
+}
+
+enum err_code client_table_alter(struct client *client, struct client_path path,
+                                 const struct client_alteration *alteration, bool ignore_if_not_exists, struct err *err)
+{
+    struct arena arena = {0};
+    struct wire_alter_table_request request = {.table_path = {path.database, path.table},
+                                               .ignore_if_not_exists = ignore_if_not_exists,
+                                               .add_columns_count = alteration->column_count};
+    request.add_columns = columns_of(&arena, alteration);
+    request.config_changes = changes_of(&arena, alteration, &request.config_changes_count);
+    enum err_code code = coordinate(client, WIRE_ALTER_TABLE, &request, err);
+    arena_deinit(&arena);
+    return code;
+}
+
+enum err_code client_database_alter(struct client *client, struct slice name,
+                                    const struct client_alteration *alteration, bool ignore_if_not_exists,
+                                    struct err *err)
+{
+    struct arena arena = {0};
+    struct wire_alter_database_request request = {.database_name = name, .ignore_if_not_exists = ignore_if_not_exists};
+    request.config_changes = changes_of(&arena, alteration, &request.config_changes_count);
+    enum err_code code = coordinate(client, WIRE_ALTER_DATABASE, &request, err);
+    arena_deinit(&arena);
+    return code;
+}
+
 static int compare_names(const void *a, const void *b)
 {
     return slice_compare(*(const struct slice *)a, *(const struct slice *)b);

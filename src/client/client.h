@@ -96,6 +96,21 @@ MUST_CHECK enum err_code client_table_create(struct client *client, struct clien
                                              struct err *err);
 MUST_CHECK enum err_code client_table_drop(struct client *client, struct client_path path, bool ignore_if_not_exists,
                                            struct err *err);
+/* What ALTER changes: columns behind the others, or options set and removed; never both. */
+struct client_alteration {
+    const struct schema_column *columns; /* the server gives the ids */
+    uint32_t column_count;
+    struct properties set;
+    const struct slice *reset;
+    uint32_t reset_count;
+};
+MUST_CHECK enum err_code client_table_alter(struct client *client, struct client_path path,
+                                            const struct client_alteration *alteration, bool ignore_if_not_exists,
+                                            struct err *err);
+/* Options only. */
+MUST_CHECK enum err_code client_database_alter(struct client *client, struct slice name,
+                                               const struct client_alteration *alteration, bool ignore_if_not_exists,
+                                               struct err *err);
 MUST_CHECK enum err_code client_table_list(struct client *client, struct slice database, struct arena *arena,
                                            struct client_names *names, struct err *err);
 MUST_CHECK enum err_code client_table_exists(struct client *client, struct client_path path, bool *exists,

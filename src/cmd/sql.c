@@ -132,6 +132,26 @@ static enum err_code create_table(struct session *session, const struct sql_stat
     return OK;
 }
 
+static struct client_alteration alteration_of(const struct sql_alteration *alter)
+{
+    return (struct client_alteration){alter->columns, alter->column_count, alter->set, alter->reset,
+                                      alter->reset_count};
+}
+
+static enum err_code alter_table(struct session *session, const struct sql_statement *s, struct err *err)
+{
+    struct client_alteration alteration = alteration_of(&s->alteration);
+    TRY(client_table_alter(session->cmd->client, path_of(session, s), &alteration, s->if_exists, err));
+    return said(session, "altered table", path_of(session, s), err);
+}
+
+static enum err_code alter_database(struct session *session, const struct sql_statement *s, struct err *err)
+{
+    struct client_alteration alteration = alteration_of(&s->alteration);
+    TRY(client_database_alter(session->cmd->client, s->database, &alteration, s->if_exists, err));
+    return said(session, "altered database", client_path(s->database, (struct slice){0}), err);
+}
+
 static enum err_code use(struct session *session, struct slice database, struct err *err)
 {
     bool exists;
@@ -243,6 +263,10 @@ static enum err_code execute(struct session *session, const struct sql_statement
     case SQL_DROP_TABLE:
         TRY(client_table_drop(client, path_of(session, s), s->if_exists, err));
         return said(session, "dropped table", path_of(session, s), err);
+    case SQL_ALTER_TABLE:
+        return alter_table(session, s, err);
+    case SQL_ALTER_DATABASE:
+        return alter_database(session, s, err);
     case SQL_SHOW_DATABASES:
     case SQL_SHOW_TABLES:
         return list(session, s, arena, err);

@@ -72,25 +72,31 @@ static enum err_code primary_key(struct parser *p, struct making *m)
     return OK;
 }
 
-static enum err_code column(struct parser *p, struct making *m)
+enum err_code parser_column(struct parser *p, const char *what, struct schema_column *column)
 {
-    struct schema_column new = {0};
-    size_t at = p->token.at;
-    TRY(parser_name(p, "a column or PRIMARY KEY", &new.name));
-    if (find_column(m, new.name) >= 0)
-        return refuse_at(p, at, "the column %.*s is there twice", SLICE_ARGS(new.name));
-    if (m->columns.len == SCHEMA_COLUMNS_MAX)
-        return refuse_at(p, at, "more than %d columns", SCHEMA_COLUMNS_MAX);
+    TRY(parser_name(p, what, &column->name));
     size_t type_at = p->token.at;
     struct slice rest = slice_of(p->reader->text.ptr + type_at, p->reader->text.len - type_at);
     struct err why;
     if (p->token.kind != TOKEN_WORD || parser_is(p, "AS") || parser_is(p, "METADATA"))
         return expected(p, "the type of the column");
-    if (type_from_sql_prefix(p->arena, &rest, &new.type, &why) != OK)
+    if (type_from_sql_prefix(p->arena, &rest, &column->type, &why) != OK)
         return refuse_at(p, type_at, "%s", why.text);
     parser_seek(p, p->reader->text.len - rest.len);
     if (parser_accept(p, "COMMENT"))
-        TRY(parser_string(p, "the comment in quotes", &new.comment));
+        TRY(parser_string(p, "the comment in quotes", &column->comment));
+    return OK;
+}
+
+static enum err_code column(struct parser *p, struct making *m)
+{
+    struct schema_column new = {0};
+    size_t at = p->token.at;
+    TRY(parser_column(p, "a column or PRIMARY KEY", &new));
+    if (find_column(m, new.name) >= 0)
+        return refuse_at(p, at, "the column %.*s is there twice", SLICE_ARGS(new.name));
+    if (m->columns.len == SCHEMA_COLUMNS_MAX)
+        return refuse_at(p, at, "more than %d columns", SCHEMA_COLUMNS_MAX);
     if (parser_is(p, "PRIMARY"))
         return refuse_at(p, p->token.at, "give the primary key on its own: PRIMARY KEY (column) NOT ENFORCED");
     vec_push(&m->columns, new);

@@ -202,8 +202,11 @@ enum err_code parser_string(struct parser *p, const char *what, struct slice *st
 
 enum err_code parser_options(struct parser *p, parser_option_fn *fn, void *arg)
 {
-    if (!parser_accept(p, "WITH"))
-        return OK;
+    return parser_accept(p, "WITH") ? parser_option_list(p, fn, arg) : OK;
+}
+
+enum err_code parser_option_list(struct parser *p, parser_option_fn *fn, void *arg)
+{
     TRY(parser_expect(p, "("));
     do {
         struct slice key, value;

@@ -67,6 +67,34 @@ static enum err_code drop(struct parser *p, struct sql_statement *s)
     return table_name(p, s);
 }
 
+static enum err_code alter_table(struct parser *p, struct sql_statement *s)
+{
+    bool is_of_partitions = false;
+    TRY(if_words(p, false, &s->if_exists));
+    TRY(table_name(p, s));
+    struct parser behind = *p;
+    struct sql_statement so_far = *s;
+    TRY(parse_alter_partitions(p, s, &is_of_partitions));
+    if (is_of_partitions)
+        return OK;
+    *p = behind;
+    *s = so_far;
+    s->kind = SQL_ALTER_TABLE;
+    return parse_alter_table(p, &s->alteration);
+}
+
+static enum err_code alter(struct parser *p, struct sql_statement *s)
+{
+    if (parser_accept(p, "TABLE"))
+        return alter_table(p, s);
+    if (!parser_accept(p, "DATABASE"))
+        return expected(p, "TABLE or DATABASE");
+    s->kind = SQL_ALTER_DATABASE;
+    TRY(if_words(p, false, &s->if_exists));
+    TRY(parser_name(p, "the name of a database", &s->database));
+    return parse_alter_database(p, &s->alteration);
+}
+
 static enum err_code show(struct parser *p, struct sql_statement *s)
 {
     if (parser_accept(p, "DATABASES")) {
@@ -101,7 +129,6 @@ static enum err_code comes_later(struct parser *p)
         {"INSERT", "write rows with: weir put TABLE '{\"column\": value, ...}'"},
         {"UPDATE", "write the whole row with: weir put TABLE '{\"column\": value, ...}'"},
         {"DELETE", "delete by key with: weir delete TABLE KEY"},
-        {"ALTER", "make the table anew with the wanted columns and options"},
         {"WITH", "read rows with: weir scan TABLE"},
         {"EXPLAIN", "there is nothing to explain yet"},
     };
@@ -110,29 +137,17 @@ static enum err_code comes_later(struct parser *p)
             p->reader->error_at = p->token.at;
             return err_set(p->err, ERR_NOT_SUPPORTED, "%s comes later; %s", later[i].word, later[i].instead);
         }
-    return expected(p, "CREATE, DROP, SHOW, DESCRIBE or USE");
-}
-
-static enum err_code alter(struct parser *p, struct sql_statement *s)
-{
-    struct parser start = *p;
-    bool is_one = false;
-    parser_advance(p);
-    if (parser_accept(p, "TABLE")) {
-        TRY(table_name(p, s));
-        TRY(parse_alter_partitions(p, s, &is_one));
-    }
-    return is_one ? OK : comes_later(&start);
+    return expected(p, "CREATE, DROP, ALTER, SHOW, DESCRIBE or USE");
 }
 
 static enum err_code statement(struct parser *p, struct sql_statement *s)
 {
-    if (parser_is(p, "ALTER"))
-        return alter(p, s);
     if (parser_accept(p, "CREATE"))
         return create(p, s);
     if (parser_accept(p, "DROP"))
         return drop(p, s);
+    if (parser_accept(p, "ALTER"))
+        return alter(p, s);
     if (parser_accept(p, "SHOW"))
         return show(p, s);
     if (parser_accept(p, "DESCRIBE") || parser_accept(p, "DESC")) {

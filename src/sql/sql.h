@@ -1,6 +1,5 @@
 /* The SQL that Fluss users know (Flink SQL), read into statements. What is served: databases, tables and partitions,
- * made, dropped, shown and described. SELECT, INSERT, UPDATE, DELETE and other ALTERs are answered with what does it
- * today.
+ * made, altered, dropped, shown and described. SELECT, INSERT, UPDATE and DELETE are answered with what does it today.
  *
  *   CREATE DATABASE [IF NOT EXISTS] d [COMMENT 'text'] [WITH ('k'='v', ...)]
  *   DROP DATABASE [IF EXISTS] d [RESTRICT | CASCADE]
@@ -11,6 +10,8 @@
  *   SHOW PARTITIONS [d.]t [PARTITION (column = value, ...)]
  *   ALTER TABLE [d.]t ADD [IF NOT EXISTS] PARTITION (column = value, ...) ...
  *   ALTER TABLE [d.]t DROP [IF EXISTS] PARTITION (column = value, ...), ...
+ *   ALTER TABLE [IF EXISTS] [d.]t ADD (column type [COMMENT 'text'], ...) | SET ('k'='v', ...) | RESET ('k', ...)
+ *   ALTER DATABASE [IF EXISTS] d SET ('k'='v', ...) | RESET ('k', ...)
  *   SHOW DATABASES | SHOW TABLES [(FROM | IN) d] | SHOW CREATE TABLE [d.]t | (DESCRIBE | DESC) [d.]t | USE d
  *
  * Statements end with ';' or the end of the text. Words are free in letter case; names are bare or in backquotes; --
@@ -32,6 +33,8 @@ enum sql_kind {
     SQL_DROP_DATABASE,
     SQL_CREATE_TABLE,
     SQL_DROP_TABLE,
+    SQL_ALTER_TABLE,
+    SQL_ALTER_DATABASE,
     SQL_SHOW_DATABASES,
     SQL_SHOW_TABLES,
     SQL_SHOW_CREATE_TABLE,
@@ -42,12 +45,22 @@ enum sql_kind {
     SQL_DROP_PARTITIONS
 };
 
+/* What ALTER changes: columns, or options. */
+struct sql_alteration {
+    struct schema_column *columns; /* without ids */
+    uint32_t column_count;
+    struct properties set;
+    struct slice *reset;
+    uint32_t reset_count;
+};
+
 struct sql_statement {
     enum sql_kind kind;
     struct slice database; /* ptr NULL: the current one */
     struct slice table;
     bool if_exists; /* IF EXISTS, or IF NOT EXISTS of CREATE */
     bool cascade;
+    struct sql_alteration alteration;
     struct database_descriptor database_descriptor;
     struct properties *partitions; /* values as they stand in partitions' names */
     uint32_t partition_count;

@@ -39,10 +39,18 @@ bool parser_accept(struct parser *p, const char *word_or_symbol);
 MUST_CHECK enum err_code parser_expect(struct parser *p, const char *word_or_symbol);
 MUST_CHECK enum err_code parser_name(struct parser *p, const char *what, struct slice *name);
 MUST_CHECK enum err_code parser_string(struct parser *p, const char *what, struct slice *string);
+/* A column's name, type and comment. what: for the message where there is no name. */
+MUST_CHECK enum err_code parser_column(struct parser *p, const char *what, struct schema_column *column);
 /* WITH ('k'='v', ...), if it stands here. */
 typedef enum err_code parser_option_fn(struct parser *p, void *arg, size_t key_at, struct slice key, size_t value_at,
                                        struct slice value);
 MUST_CHECK enum err_code parser_options(struct parser *p, parser_option_fn *fn, void *arg);
+/* ('k'='v', ...) alone. */
+MUST_CHECK enum err_code parser_option_list(struct parser *p, parser_option_fn *fn, void *arg);
+
+/* alter.c: what follows the name. */
+MUST_CHECK enum err_code parse_alter_table(struct parser *p, struct sql_alteration *alter);
+MUST_CHECK enum err_code parse_alter_database(struct parser *p, struct sql_alteration *alter);
 
 /* partition.c: what follows the table's name. *is_one false: of ALTER TABLE something else stands here. */
 MUST_CHECK enum err_code parse_show_partitions(struct parser *p, struct sql_statement *s);

@@ -16,6 +16,21 @@ static void put_name(struct buf *out, const struct sql_statement *s)
         sql_put_name(out, s->table);
 }
 
+static void put_alteration(struct buf *out, const struct sql_alteration *alter)
+{
+    for (uint32_t i = 0; i < alter->column_count; i++) {
+        buf_printf(out, "add %.*s ", SLICE_ARGS(alter->columns[i].name));
+        type_to_sql(alter->columns[i].type, out);
+        if (alter->columns[i].comment.ptr)
+            buf_printf(out, " '%.*s'", SLICE_ARGS(alter->columns[i].comment));
+        buf_put_u8(out, '\n');
+    }
+    for (uint32_t i = 0; i < alter->set.count; i++)
+        buf_printf(out, "set %.*s=%.*s\n", SLICE_ARGS(alter->set.items[i].key), SLICE_ARGS(alter->set.items[i].value));
+    for (uint32_t i = 0; i < alter->reset_count; i++)
+        buf_printf(out, "reset %.*s\n", SLICE_ARGS(alter->reset[i]));
+}
+
 static void put_statement(struct buf *out, const struct sql_statement *s)
 {
     static const char *const kinds[] = {
@@ -23,6 +38,8 @@ static void put_statement(struct buf *out, const struct sql_statement *s)
         [SQL_DROP_DATABASE] = "DROP DATABASE",
         [SQL_CREATE_TABLE] = "CREATE TABLE",
         [SQL_DROP_TABLE] = "DROP TABLE",
+        [SQL_ALTER_TABLE] = "ALTER TABLE",
+        [SQL_ALTER_DATABASE] = "ALTER DATABASE",
         [SQL_SHOW_DATABASES] = "SHOW DATABASES",
         [SQL_SHOW_TABLES] = "SHOW TABLES",
         [SQL_SHOW_CREATE_TABLE] = "SHOW CREATE",
@@ -41,6 +58,7 @@ static void put_statement(struct buf *out, const struct sql_statement *s)
                        SLICE_ARGS(s->partitions[i].items[k].value));
         buf_put_u8(out, '\n');
     }
+    put_alteration(out, &s->alteration);
     if (s->kind == SQL_CREATE_TABLE) {
         table_descriptor_to_json(&s->table_descriptor, out);
         buf_put_u8(out, '\n');

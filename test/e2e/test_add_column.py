@@ -10,7 +10,7 @@ import pytest
 
 from harness import canon, lake
 from harness.alter import add_columns, alter, column
-from harness.client import fold
+from harness.client import fold, partial
 from harness.types import TYPES
 from harness.weir import NO, Weir, verify
 from harness.wire import Wire, WireError, table_path
@@ -160,15 +160,6 @@ async def test_a_column_of_each_type_is_added(client, shared, connect):
 
 def key(i):
     return {"shop": "ab"[i % 2], "id": i}
-
-
-async def partial(t, columns, upserts=(), deletes=()):
-    writer = t.handle.new_upsert().partial_update_by_name(columns).create_writer()
-    for r in upserts:
-        writer.upsert(r)
-    for k in deletes:
-        writer.delete(k)
-    await writer.flush()
 
 
 class Matrix:

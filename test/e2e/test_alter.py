@@ -6,7 +6,7 @@ import pytest
 
 from harness import lake
 from harness.alter import add_columns, alter, alter_database
-from harness.weir import verify
+from harness.weir import NO, Weir, verify
 from harness.wire import Wire, WireError
 
 USERS = pa.schema([pa.field("id", pa.int32(), nullable=False), ("name", pa.string())])
@@ -106,3 +106,22 @@ def test_a_database_gets_and_loses_options_and_its_comment(server):
     with Wire(server.bootstrap) as w, pytest.raises(WireError) as e:
         w.call("ALTER_DATABASE", {"database_name": "d", "ignore_if_not_exists": 0, "config_changes": [{"config_key": "a", "config_value": "1", "op_type": 2}]})
     assert e.value.code == -1
+
+
+def test_weir_sql_alters(server):
+    server.start()
+    weir = Weir(server.bootstrap)
+    weir.run("sql", "CREATE TABLE t (id INT NOT NULL, v STRING, PRIMARY KEY (id) NOT ENFORCED)")
+    weir.run("put", "t", '{"id": 1, "v": "old"}')
+    assert weir.rows("sql", "ALTER TABLE t ADD (n DECIMAL(8, 3) COMMENT 'weight', r ROW<x INT, y ARRAY<STRING>>)") == [{"result": "altered table fluss.t"}]
+    weir.run("put", "t", '{"id": 2, "v": "new", "n": 1.5, "r": {"x": 1, "y": ["a", null]}}')
+    assert [(c["column"], c["type"], c["nullable"], c["comment"]) for c in weir.rows("sql", "DESCRIBE t")] == [
+        ("id", "INT", False, None), ("v", "STRING", True, None), ("n", "DECIMAL(8, 3)", True, "weight"), ("r", "ROW<`x` INT, `y` ARRAY<STRING>>", True, None)]
+    assert [(r["id"], r["n"], r["r"]) for r in weir.rows("get", "t", "1", "2")] == [(1, None, None), (2, 1.5, {"x": 1, "y": ["a", None]})]
+    weir.run("sql", "ALTER TABLE t SET ('owner' = 'ops', 'table.datalake.enabled' = 'true'); ALTER TABLE t RESET ('never')")
+    assert "'owner' = 'ops'" in weir.run("sql", "SHOW CREATE TABLE t")
+    weir.verify("t", "--deadline", "60s")
+    weir.run("sql", "ALTER TABLE t ADD n INT", code=NO)
+    assert "E-INVALID-ALTER-TABLE" in weir.errors
+    weir.run("sql", "ALTER TABLE IF EXISTS none ADD n INT; CREATE DATABASE d; ALTER DATABASE d SET ('a' = '1', 'b' = '2'); ALTER DATABASE d RESET ('b')")
+    assert database_of(server, "d") == {"version": 1, "custom_properties": {"a": "1"}}

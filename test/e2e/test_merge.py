@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from harness import client as clients
-from harness.client import fold
+from harness.client import fold, partial
 from harness.server import Server
 
 ROW = pa.schema([pa.field("id", pa.int32(), nullable=False), ("a", pa.string()), ("b", pa.string()), ("v", pa.int64())])
@@ -16,15 +16,6 @@ ORDERS = pa.schema([pa.field("shop", pa.string(), nullable=False), pa.field("use
 
 def row(i, a=None, b=None, v=None):
     return {"id": i, "a": a, "b": b, "v": v}
-
-
-async def partial(t, columns, upserts=(), deletes=()):
-    writer = t.handle.new_upsert().partial_update_by_name(columns).create_writer()
-    for r in upserts:
-        writer.upsert(r)
-    for k in deletes:
-        writer.delete(k)
-    await writer.flush()
 
 
 async def kinds(t, count=None):

@@ -188,6 +188,16 @@ class Table:
         return [canon.row(r, self.schema) for r in rows]
 
 
+async def partial(t, columns, upserts=(), deletes=()):
+    """Upserts and deletes of some columns."""
+    writer = t.handle.new_upsert().partial_update_by_name(columns).create_writer()
+    for r in upserts:
+        writer.upsert(r)
+    for k in deletes:
+        writer.delete(k)
+    await writer.flush()
+
+
 def fold(changes, pk):
     """What a changelog comes to: key -> row. Fails where a change does not fit what came before it."""
     state = {}
