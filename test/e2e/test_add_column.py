@@ -262,6 +262,35 @@ async def test_rows_of_before_under_everything_that_is_done_after(server, connec
         await m.t.lake(m.rows())
         await verify(server, m.t.name)
 
+FORMATS = [("INDEXED", "INDEXED"), ("COMPACTED", "COMPACTED")]
+
+
+async def test_rows_and_logs_of_other_formats(server):
+    """What pyfluss does not speak: weir writes and reads; from the delta, and after a restart."""
+    server.start()
+    weir, want = Weir(server.bootstrap), {i: {"id": i, "v": f"v{i}", "n": None, "s": None} for i in range(8)}
+    names = [f"fluss.{kv}_{log}".lower() for kv, log in FORMATS]
+    for name, (kv, log) in zip(names, FORMATS):
+        weir.run("sql", f"CREATE TABLE {name} (id BIGINT, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket.num' = '2', "
+                        f"'table.kv.format' = '{kv}', 'table.log.format' = '{log}', 'table.datalake.enabled' = 'true', 'table.datalake.freshness' = '1s')")
+        weir.run("put", name, *(json.dumps({"id": i, "v": f"v{i}"}) for i in want))
+        weir.run("sql", f"ALTER TABLE {name} ADD (n INT, s STRING)")
+        weir.run("put", name, '{"id": 1, "v": "w1", "n": 1, "s": "x"}', '{"id": 9, "v": "w9", "n": 9}')
+        weir.run("delete", name, "2", "77")
+    want |= {1: {"id": 1, "v": "w1", "n": 1, "s": "x"}, 9: {"id": 9, "v": "w9", "n": 9, "s": None}}
+    del want[2]
+    schema = pa.schema([("id", pa.int64()), ("v", pa.string()), *ADDED])
+    for _ in range(2):
+        for name in names:
+            for how in (["scan", name], ["scan", name, "--hot"]):
+                assert canon.differ(weir.rows(*how), want.values()) is None, (name, how)
+            assert weir.rows("get", name, *map(str, sorted(want))) == [want[i] for i in sorted(want)]
+            changes = weir.rows("tail", name, "--changes", "--from", "earliest", "--limit", "12")
+            assert [c["v"] for c in changes if c["id"] == 1] == ["v1", "v1", "w1"] and all(c["n"] is None for c in changes if c["id"] == 2)
+            await lake.until(server.warehouse, name, schema, [canon.row(r, schema) for r in want.values()])
+            await verify(server, name)
+        server.restart()
+
 
 # ---- a kill between the steps: pain 33 ----
 

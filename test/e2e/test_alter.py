@@ -4,8 +4,10 @@ import json
 import pyarrow as pa
 import pytest
 
-from harness import lake
+from harness import canon, lake
 from harness.alter import add_columns, alter, alter_database
+from harness.client import partial
+from harness.partitions import Partitions
 from harness.weir import NO, Weir, verify
 from harness.wire import Wire, WireError
 
@@ -125,3 +127,36 @@ def test_weir_sql_alters(server):
     assert "E-INVALID-ALTER-TABLE" in weir.errors
     weir.run("sql", "ALTER TABLE IF EXISTS none ADD n INT; CREATE DATABASE d; ALTER DATABASE d SET ('a' = '1', 'b' = '2'); ALTER DATABASE d RESET ('b')")
     assert database_of(server, "d") == {"version": 1, "custom_properties": {"a": "1"}}
+
+
+@pytest.mark.parametrize("key", [None, ["day", "id"]], ids=["log", "pk"])
+async def test_partitions_hear_of_columns_and_of_the_lake(client, shared, key):
+    """Partitions with rows of before only, of both, of after."""
+    schema = pa.schema([pa.field("day", pa.string(), nullable=False), pa.field("id", pa.int32(), nullable=False), ("v", pa.string())])
+    wider = schema.append(pa.field("n", pa.int64()))
+    t = await client.create(schema, key, buckets=2, partition_keys=["day"])
+    days = Partitions(shared, t.name)
+    for day in "abcde":  # pyfluss meets new partitions one by one only
+        days.create({"day": day})
+    old = [{"day": d, "id": i, "v": "old"} for d in ("a", "b") for i in range(6)]
+    await (t.upsert(old) if key else t.append(old))
+    add_columns(shared, t.name, ("n", pa.int64()))
+    t = await client.open(t.path, wider, altered=True)
+    new = [{"day": d, "id": 10 + i, "v": "new", "n": i} for d in ("b", "c") for i in range(6)]
+    await (t.upsert(new) if key else t.append(new))
+    alter(shared, t.name, ("table.datalake.enabled", "true"), ("table.datalake.freshness", "1s"))
+    await t.lake(t.rows(old + new))
+    more = [{"day": d, "id": 20, "v": "more", "n": 5} for d in "abcd"]
+    await (t.upsert(more) if key else t.append(more))
+    if key:
+        await partial(t, ["day", "id", "n"], [{"day": "a", "id": 0, "n": 7}])
+        old[0] = {**old[0], "n": 7}
+        assert await t.lookup([{"day": "a", "id": i} for i in (0, 1)]) == t.rows(old[:2])
+    add_columns(shared, t.name, ("s", pa.string()))
+    t = await client.open(t.path, wider.append(pa.field("s", pa.string())), altered=True)
+    last = [{"day": d, "id": 30, "v": "last", "s": "x"} for d in "ae"]
+    await (t.upsert(last) if key else t.append(last))
+    await t.lake(t.rows(old + new + more + last))
+    await verify(shared, t.name)
+    got = Weir(shared.bootstrap).rows("scan", t.name)
+    assert canon.differ([canon.row(r, t.schema) for r in got], t.rows(old + new + more + last)) is None

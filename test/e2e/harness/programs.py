@@ -2,7 +2,7 @@
 
 All of a program follows from its seed. The model is a list of rows for a log table; for a primary-key table the row under
 each key and, for each key, the changes that its writes make, by the rules of engines.py: merge engines, writes of some
-columns, deletes that are ignored, changelogs without old rows. run() writes with pyfluss and compares after each round what
+columns, deletes that are ignored, changelogs without old rows, columns that are added between rounds. run() writes with pyfluss and compares after each round what
 its scanners and look-ups give, and at the end what pypaimon reads in the lake and what `weir verify` says of it.
 """
 import asyncio
@@ -14,6 +14,7 @@ import pyarrow as pa
 from exceptions import by_merging_pypaimon, by_record_scanner
 
 from . import canon
+from .alter import add_columns
 from .engines import Engine, create_table, functions
 from .types import KEYS, TYPES, nested
 from .weir import Weir, verify
@@ -57,7 +58,7 @@ class Program:
         self.engine = self._engine(kind)
         rest = [c for c in self.schema.names if c not in self.pk]
         self.apart = all_null and kind in (None, "aggregation") and [self.pk + r.sample(rest, r.randrange(len(rest) + 1)) for _ in range(3)]
-        self.rounds = [self._round() for _ in range(r.randrange(1, ROUNDS_MAX + 1))]
+        self.rounds = [self._round(n) for n in range(r.randrange(1, ROUNDS_MAX + 1))]
 
     def _engine(self, kind):
         r = self.random
@@ -88,10 +89,26 @@ class Program:
     def _key(self):
         return {c: self.makers[c](self.random) for c in self.pk}
 
-    def _round(self):
-        """A list of (operation, rows, columns): append, arrow, upsert, delete, flush. columns: those that are written, None
-        for all of them."""
-        r, operations = self.random, []
+    def _added(self, n):
+        """A column that ALTER TABLE adds before round n; the schema of the program is still the one it begins with."""
+        r = self.random
+        if r.random() < 0.75:
+            name = r.choice(list(TYPES))
+            arrow, edges, make = TYPES[name]
+            make = self._with_edges(edges, make)
+        else:
+            name, arrow, make = nested(r)
+        field = pa.field(f"added{n}_{name}"[:40], arrow)
+        self.makers[field.name] = self._with_nulls(make)
+        if self.apart and r.random() < 0.7:
+            self.apart = [*self.apart[1:], self.apart[0] + [field.name]]
+        return ("add", [field], None)
+
+    def _round(self, n):
+        """A list of (operation, rows, columns): add (of columns), append, arrow, upsert, delete, flush. columns: those that are
+        written, None for all of them."""
+        r = self.random
+        operations = [self._added(n)] if n and r.random() < 0.4 else []
         if not self.is_pk:
             for _ in range(r.randrange(1, 4)):
                 operations.append((r.choice(["append", "arrow"]), [self._row() for _ in range(r.randrange(1, ROWS_MAX))], None))
@@ -110,7 +127,8 @@ class Program:
 
     def __str__(self):
         kind = f"pk {self.pk}, {self.engine.kind}{' WAL' * self.engine.wal}" if self.is_pk else "log"
-        return f"program {self.seed}: {kind}, {self.buckets} buckets by {self.bucket_keys}, {len(self.rounds)} rounds, {self.schema.names}"
+        return f"program {self.seed}: {kind}, {self.buckets} buckets by {self.bucket_keys}, {len(self.rounds)} rounds, {self.schema.names}, " \
+            f"added {[field.name for o in self.rounds for operation, fields, _ in o[:1] if operation == 'add' for field in fields]}"
 
 
 class Model:
@@ -121,6 +139,13 @@ class Model:
 
     def key(self, row):
         return json.dumps([row[c] for c in self.program.pk])
+
+    def add(self, field):
+        """What was written before is null in the new column."""
+        self.program.schema = self.program.engine.schema = self.program.schema.append(field)
+        told = [row for history in self.history.values() for _, row in history]
+        for row in [*self.log, *told, *filter(None, self.state.values())]:
+            row[field.name] = None
 
     def write(self, operation, rows, columns=None):
         canonical, engine = self.table.rows(rows), self.program.engine
@@ -149,6 +174,15 @@ def _writer(table, writers, columns):
     if key not in writers:
         writers[key] = table.handle.new_upsert().partial_update_by_name(columns).create_writer()
     return writers[key]
+
+
+async def _add_columns(client, program, table, model, fields):
+    """The table as it is then."""
+    await asyncio.to_thread(add_columns, client.server, table.name, *fields)
+    for field in fields:
+        model.add(field)
+    model.table = await client.open(table.path, program.schema, altered=True)
+    return model.table
 
 
 async def _write(program, table, model, operations):
@@ -241,6 +275,9 @@ async def run(client, seed):
     table = await _create(client, program)
     model = Model(program, table)
     for n, operations in enumerate(program.rounds):
+        if operations[0][0] == "add":
+            table = await _add_columns(client, program, table, model, operations[0][1])
+            operations = operations[1:]
         await _write(program, table, model, operations)
         await (_check_pk if program.is_pk else _check_log)(program, table, model)
         if program.lake and (n == len(program.rounds) - 1 or program.random.random() < 0.3):
