@@ -6,8 +6,9 @@
 #define READ_BYTES_MAX (16u << 10)
 /* Of one bucket's log in one answer, so in as many segments at most: each may be held open until the answer is sent. */
 #define FETCH_RANGES_MAX 64
-/* A filter that keeps nothing must not hold up the loop: then the answer says how far it came. */
-#define SKIPPED_BATCHES_MAX 4096
+/* Looked at one by one for one answer, so that a projection of little or a filter that keeps nothing does not hold up
+ * the loop: the answer then says how far it came. */
+#define FETCH_BATCHES_MAX 4096
 /* First bytes of a batch that are read in the hope that header and metadata are in them. */
 #define HEAD_BYTES_GUESS 4096
 
@@ -33,7 +34,8 @@ struct gather {
     size_t bytes;
     int64_t read_end;     /* behind the last batch that was looked at */
     int64_t kept_end;     /* behind the last one in it */
-    size_t skipped_count; /* batches that the filter left away */
+    size_t batch_count;   /* looked at one by one */
+    size_t skipped_count; /* of them, those that the filter left away */
 };
 
 /* Room in the answer; it outlives the call, so it is not the arena's. */
@@ -56,6 +58,7 @@ static void gather_back(struct gather *g, const struct gather *to)
     g->bytes = to->bytes;
     g->read_end = to->read_end;
     g->kept_end = to->kept_end;
+    g->batch_count = to->batch_count;
     g->skipped_count = to->skipped_count;
 }
 
@@ -163,7 +166,7 @@ static enum err_code gather_batches(struct gather *g, const struct fetch_wanted 
 {
     const struct log_view *view = &g->held->view;
     struct run run = {0};
-    for (uint64_t at = 0; at < view->length && g->skipped_count < SKIPPED_BATCHES_MAX;) {
+    for (uint64_t at = 0; at < view->length && g->batch_count < FETCH_BATCHES_MAX; g->batch_count++) {
         uint64_t offset = view->position + at;
         struct slice head;
         struct log_batch batch;
@@ -215,7 +218,7 @@ static enum err_code gather_next(struct gather *g, struct bucket *bucket, const 
     if (smaller)
         part->next_offset = g->read_end;
     *more = part->next_offset < part->high_watermark && g->bytes < wanted->bytes_max && (smaller || !in_part) &&
-            g->skipped_count < SKIPPED_BATCHES_MAX;
+            g->batch_count < FETCH_BATCHES_MAX;
     return OK;
 }
 

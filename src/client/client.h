@@ -154,7 +154,9 @@ struct client_table {
     enum log_format log_format;
     enum row_format kv_format;
     struct arrow_options arrow; /* how the table wants its batches compressed */
-    int32_t bucket_count;       /* of a partitioned table: of each partition */
+    uint32_t *statistics;       /* positions of the columns whose bounds it wants in them (table.statistics.columns) */
+    uint32_t statistics_count;
+    int32_t bucket_count; /* of a partitioned table: of each partition */
     struct client_partition **partitions;
     uint32_t partition_count;
     int64_t created_ms;

@@ -25,6 +25,30 @@ static void read_formats(struct client_table *table)
     table->lake_enabled = property_is(d, "table.datalake.enabled", "true");
 }
 
+static void want_statistics(struct client_table *table, uint32_t position)
+{
+    if (log_batch_has_bounds(table->descriptor.schema.columns[position].type->kind) &&
+        table->statistics_count < table->descriptor.schema.column_count)
+        table->statistics[table->statistics_count++] = position;
+}
+
+static void read_statistics(struct client_table *table)
+{
+    const struct schema *schema = &table->descriptor.schema;
+    const struct slice *set = properties_get(&table->descriptor.properties, "table.statistics.columns");
+    struct slice rest = set ? *set : (struct slice){0}, name;
+    if (table->log_format != LOG_FORMAT_ARROW || table->has_primary_key)
+        return;
+    table->statistics = ARENA_NEW_ARRAY(&table->state->arena, uint32_t, schema->column_count);
+    while (slice_list_next(&rest, &name)) {
+        int32_t position = schema_find(schema, name);
+        for (uint32_t i = 0; slice_is(name, "*") && i < schema->column_count; i++)
+            want_statistics(table, i);
+        if (position >= 0)
+            want_statistics(table, (uint32_t)position);
+    }
+}
+
 static enum err_code check_shape(const struct client_table *table, struct err *err)
 {
     if (table->bucket_count < 1 || table->bucket_count > CLIENT_BUCKETS_MAX)
@@ -54,6 +78,7 @@ static enum err_code read_info(struct client_table *table, const struct wire_get
     table->lake_lag_ms = info->has_lake_lag_ms ? info->lake_lag_ms : -1;
     table->tiering_due_ms = info->has_tiering_due_ms ? info->tiering_due_ms : -1;
     read_formats(table);
+    read_statistics(table);
     return check_shape(table, err);
 }
 

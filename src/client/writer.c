@@ -85,10 +85,12 @@ static void lane_open(struct client_writer *writer, struct lane *lane)
     }
     struct log_batch_options options = {
         .format = table->log_format,
-        .layout = LOG_BATCH_V0,
+        .layout = table->statistics_count ? LOG_BATCH_V1_STATISTICS : LOG_BATCH_V0,
         .append_only = true,
         .schema_id = (int16_t)table->schema.id,
         .arrow = table->arrow,
+        .statistics = table->statistics,
+        .statistics_count = table->statistics_count,
     };
     log_batch_builder_init(&lane->log, &options, table->schema.row);
 }

@@ -144,6 +144,18 @@ async def test_small_limits_still_reach_what_matches(client, shared):
         assert seen == [30, 63]
 
 
+async def test_weirs_own_writer_puts_statistics_in(client, shared):
+    table = await client.create(EVENTS, properties={"table.statistics.columns": "id"})
+    weir = Weir(shared.bootstrap)
+    for n in (1, 2):
+        await asyncio.to_thread(weir.run, "put", table.name, stdin="".join(f'{{"id": {n}, "note": "{i}"}}\n' for i in range(3)))
+    with Wire(shared.bootstrap) as w:
+        got = fetch(w, table.id, 0, filter_predicate=leaf(EQUAL, 2), filter_schema_id=1)
+        [batch] = split(got["records"])
+        assert (struct.unpack_from("<q", batch)[0], batch[12]) == (3, 1)
+    assert [c.row["id"] for c in await table.scan()] == [1, 1, 1, 2, 2, 2]
+
+
 async def test_a_filtered_scan_goes_on_when_rows_come_that_match(client):
     table = await numbered(client, range(30))
     scanner = await table.handle.new_scan().filter(fluss.col("id") >= 100).create_log_scanner()

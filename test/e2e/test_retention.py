@@ -44,6 +44,7 @@ def segments(server, table):
 
 
 async def test_old_segments_go_and_stay_gone(trimming, connect):
+    """By time alone, and still after a restart (pains 86, 97)."""
     trimming.start()
     client = await connect(trimming)
     table = await client.create(EVENTS, properties=SHORT)
@@ -161,6 +162,7 @@ async def at_end_of_all(table):
 
 
 async def test_a_reader_in_front_of_the_trim_never_fails(trimming, connect):
+    """Segments move away behind it all the time (pain 90)."""
     trimming.start()
     client = await connect(trimming)
     table = await client.create(EVENTS, properties={"table.log.ttl": "1s"})

@@ -117,6 +117,9 @@ struct log_batch_statistics {
     struct slice max;
 };
 
+/* Columns of this kind may be in them: their values have an order. */
+bool log_batch_has_bounds(enum type_kind kind);
+
 /* False for a batch without statistics, or with those of an unknown version: readers then do without.
  * errors: CORRUPT. */
 MUST_CHECK enum err_code log_batch_statistics_read(const struct log_batch *batch, uint32_t column_count, bool *present,
@@ -183,10 +186,14 @@ MUST_CHECK enum err_code log_batch_project(struct slice head, const struct type 
 
 struct log_batch_options {
     enum log_format format;
-    enum log_batch_layout layout; /* V0 for whatever others read; statistics are never written */
+    enum log_batch_layout layout; /* V0 for whatever others read */
     bool append_only;             /* ARROW: no change types, all rows are CHANGE_APPEND */
     int16_t schema_id;
     struct arrow_options arrow; /* ARROW only */
+    /* ARROW in a layout that holds them: the columns, of types with an order, whose null counts, least and greatest
+     * values go in; borrowed. */
+    const uint32_t *statistics;
+    uint32_t statistics_count;
 };
 
 /* Rows of one coming batch. One builder makes many batches, keeping its memory. */

@@ -100,24 +100,35 @@ enum err_code log_batch_builder_append_from(struct log_batch_builder *builder, e
     return log_batch_builder_append(builder, change, row, err);
 }
 
-static void put_arrow(struct log_batch_builder *builder, struct arrow_codec *codec, struct buf *out)
+static void put_arrow(struct log_batch_builder *builder, const struct column *columns, struct arrow_codec *codec,
+                      struct buf *out)
+{
+    buf_put_slice(out, buf_view(&builder->change_types));
+    arrow_encode(codec, builder->options.arrow, columns, builder->type->field_count, builder->count, out);
+}
+
+static const struct column *columns_view(struct log_batch_builder *builder)
 {
     arena_reset(&builder->scratch);
     struct column *columns = ARENA_NEW_ARRAY(&builder->scratch, struct column, builder->type->field_count);
     for (uint32_t i = 0; i < builder->type->field_count; i++)
         column_builder_view(&builder->columns[i], &builder->scratch, &columns[i]);
-    buf_put_slice(out, buf_view(&builder->change_types));
-    arrow_encode(codec, builder->options.arrow, columns, builder->type->field_count, builder->count, out);
+    return columns;
 }
 
 void log_batch_builder_finish(struct log_batch_builder *builder, struct arrow_codec *codec, int64_t writer_id,
                               int32_t batch_sequence, struct buf *out)
 {
-    size_t start = batch_header_start(out, builder->options.layout);
-    if (builder->count && builder->columns)
-        put_arrow(builder, codec, out);
-    else if (builder->count)
+    size_t start = batch_header_start(out, builder->options.layout), statistics_at = out->len, statistics_len = 0;
+    if (builder->count && builder->columns) {
+        const struct column *columns = columns_view(builder);
+        if (builder->options.statistics_count)
+            batch_put_statistics(&builder->options, builder->type, columns, &builder->scratch, out);
+        statistics_len = out->len - statistics_at;
+        put_arrow(builder, columns, codec, out);
+    } else if (builder->count) {
         buf_put_slice(out, buf_view(&builder->rows));
-    batch_header_finish(out, start, &builder->options, builder->count, writer_id, batch_sequence);
+    }
+    batch_header_finish(out, start, &builder->options, builder->count, statistics_len, writer_id, batch_sequence);
     log_batch_builder_reset(builder);
 }

@@ -194,7 +194,7 @@ size_t batch_header_start(struct buf *out, enum log_batch_layout layout)
 }
 
 void batch_header_finish(struct buf *out, size_t start, const struct log_batch_options *options, uint32_t count,
-                         int64_t writer_id, int32_t batch_sequence)
+                         size_t statistics_len, int64_t writer_id, int32_t batch_sequence)
 {
     const struct batch_layout *l = &layouts[options->layout];
     uint8_t *head = out->ptr + start;
@@ -210,6 +210,9 @@ void batch_header_finish(struct buf *out, size_t start, const struct log_batch_o
     store_u64(head + l->writer_id_at, (uint64_t)writer_id);
     store_u32(head + l->sequence_at, (uint32_t)batch_sequence);
     store_u32(head + l->count_at, count);
+    ASSERT(l->statistics_at || !statistics_len);
+    if (l->statistics_at)
+        store_u32(head + l->statistics_at, (uint32_t)statistics_len);
     size_t covered = l->crc_at + 4u;
     store_u32(head + l->crc_at, crc32c(0, slice_of(head + covered, size - covered)));
 }

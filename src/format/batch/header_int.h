@@ -28,7 +28,11 @@ const struct batch_layout *batch_layout(enum log_batch_layout layout);
 /* Appends room for a header, filled in by batch_header_finish when the body is there. Gives its place. */
 size_t batch_header_start(struct buf *out, enum log_batch_layout layout);
 void batch_header_finish(struct buf *out, size_t start, const struct log_batch_options *options, uint32_t count,
-                         int64_t writer_id, int32_t batch_sequence);
+                         size_t statistics_len, int64_t writer_id, int32_t batch_sequence);
+
+/* The column statistics that the options ask for; nothing where a bound can't be encoded. */
+void batch_put_statistics(const struct log_batch_options *options, const struct type *type,
+                          const struct column *columns, struct arena *arena, struct buf *out);
 
 /* The records of an INDEXED or COMPACTED batch, as columns. */
 MUST_CHECK enum err_code batch_decode_rows(const struct log_batch *batch, enum log_format format,

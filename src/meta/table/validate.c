@@ -162,17 +162,12 @@ static enum err_code check_merge(const struct table_descriptor *table, struct er
     return settings.merge_engine == MERGE_VERSIONED ? check_version(table, settings.version_column, err) : OK;
 }
 
-static bool has_bounds(enum type_kind kind)
-{
-    return kind != TYPE_BINARY && kind != TYPE_BYTES && kind != TYPE_ARRAY && kind != TYPE_MAP && kind != TYPE_ROW;
-}
-
 static enum err_code check_statistics_column(const struct schema *schema, struct slice name, struct err *err)
 {
     int32_t column = schema_find(schema, name);
     if (column < 0)
         return err_set(err, CONFIG, "Column '%.*s' of 'table.statistics.columns' does not exist.", SLICE_ARGS(name));
-    if (!has_bounds(schema->columns[column].type->kind))
+    if (!log_batch_has_bounds(schema->columns[column].type->kind))
         return err_set(err, CONFIG, "Column '%.*s' of 'table.statistics.columns' has a type without an order.",
                        SLICE_ARGS(name));
     return OK;
