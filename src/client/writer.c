@@ -172,7 +172,7 @@ static enum err_code failure(const struct client_writer *writer, struct err *err
 static enum err_code add_row(struct client_writer *writer, const struct datum *row, bool delete, struct err *err)
 {
     int32_t bucket;
-    struct lane *lane;
+    struct lane *lane = NULL;
     TRY(failure(writer, err));
     TRY(client_table_bucket(writer->table, row, &bucket, err));
     TRY(lane_of(writer, row, bucket, &lane, err));
