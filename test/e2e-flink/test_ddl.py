@@ -3,6 +3,8 @@ import pytest
 
 from flink import FlinkError, same
 
+LAKE = "'table.datalake.enabled'='true', 'table.datalake.freshness'='1s'"
+
 
 def names(rows):
     return [r[0] for r in rows]
@@ -89,3 +91,35 @@ def test_partitions_are_added_shown_written_and_dropped(flink, db, key):
     with flink.query("SELECT * FROM t") as q:
         same([r[1:] for r in q.take(1)], rows[2:])
         q.quiet()
+
+
+@pytest.mark.parametrize("key", ["", " PRIMARY KEY NOT ENFORCED"], ids=["log", "pk"])
+def test_a_column_is_added(flink, shared, db, tiered, key):
+    flink.sql(f"CREATE TABLE t (id INT{key}, v STRING) WITH ('bucket.num'='2', {LAKE}); INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+    tiered("t", [(1, "a"), (2, "b")], "id, v")
+    flink.sql("ALTER TABLE t ADD n INT COMMENT 'later'; INSERT INTO t VALUES (3, 'c', 7)")
+    assert names(flink.sql("DESCRIBE t")) == ["id", "v", "n"]
+    want = [(1, "a", None), (2, "b", None), (3, "c", 7)]
+    with flink.query("SELECT * FROM t") as q:
+        same([r[1:] for r in q.take(3)], want)
+    flink.catalog(f"anew_{db}", shared)  # Paimon's catalog in the old one keeps the lake's columns for ten minutes
+    flink.sql(f"USE CATALOG anew_{db}; USE {db}")
+    tiered("t", want, "id, v, n")
+    same(flink.sql("SELECT * FROM t"), want)
+    if key:
+        flink.sql("INSERT INTO t (id, n) VALUES (1, 5)")
+        assert flink.sql("SELECT * FROM t WHERE id = 1") == [(1, "a", 5)]
+
+
+def test_a_table_like_another(flink, db):
+    flink.sql("CREATE TABLE a (id INT PRIMARY KEY NOT ENFORCED, v STRING) WITH ('bucket.num'='2'); CREATE TABLE b LIKE a")
+    flink.sql("INSERT INTO a VALUES (1, 'x'), (2, 'y'); INSERT INTO b SELECT * FROM a WHERE id = 2")
+    assert flink.sql("SELECT * FROM b LIMIT 5") == [(2, "y")]
+
+
+def test_procedures_are_answered_as_one_server_can(flink, db):
+    assert flink.sql("CALL sys.drop_kv_snapshot_lease('of nobody')") == [("success",)]
+    assert flink.sql("CALL sys.list_rebalance()") == []
+    refused(flink, "CALL sys.rebalance('REPLICA_DISTRIBUTION')", "one server")
+    refused(flink, "CALL sys.add_server_tag('0', 'PERMANENT_OFFLINE')", "one server")
+    refused(flink, "CALL sys.list_acl(resource => 'ANY')", "authorizer.enabled")

@@ -69,6 +69,13 @@ def test_merge_engines(flink, db, engine, kept):
     assert point(flink, 1) == [kept]
 
 
+def test_rows_are_numbered(flink, db):
+    flink.sql("CREATE TABLE t (name STRING PRIMARY KEY NOT ENFORCED, id BIGINT) WITH ('bucket.num'='1', 'auto-increment.fields'='id')")
+    flink.sql("INSERT INTO t (name) VALUES ('a'), ('b'), ('a')")
+    rows = flink.sql("SELECT * FROM t LIMIT 5")  # which comes first is the sink's
+    assert sorted(n for n, _ in rows) == ["a", "b"] and sorted(i for _, i in rows) == [1, 2]
+
+
 def test_what_goes_only_by_key_is_refused(flink, db):
     flink.sql(USERS.format("") + "; CREATE TABLE log (id INT, v STRING)")
     for sql in ("UPDATE t SET age = 1 WHERE name = 'ann'", "DELETE FROM log WHERE id = 1"):
