@@ -62,6 +62,7 @@ struct api_config {
     struct pool *pool; /* for what may block */
     struct table_cluster cluster;
     int64_t freshness_ms_default; /* later: api_set_freshness_default */
+    int64_t producer_ttl_ms;      /* coordinator.producer-offsets.ttl */
     int32_t server_id;
     size_t partition_max;    /* max.partition.num, of one table */
     size_t answer_bytes_max; /* of one answer, whatever was asked */

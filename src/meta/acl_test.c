@@ -100,6 +100,8 @@ static void make_version_2(void)
     MUST(db_run(&bed.meta->db, &err, "DROP TABLE pending_alters", ""));
     MUST(db_run(&bed.meta->db, &err, "DROP TABLE options", ""));
     MUST(db_run(&bed.meta->db, &err, "DROP TABLE kept_partitions", ""));
+    MUST(db_run(&bed.meta->db, &err, "DROP TABLE producer_offsets", ""));
+    MUST(db_run(&bed.meta->db, &err, "DROP TABLE producers", ""));
     MUST(db_run(&bed.meta->db, &err, "ALTER TABLE partitions DROP COLUMN is_remade", ""));
     MUST(db_run(&bed.meta->db, &err, "PRAGMA user_version = 2", ""));
 }

@@ -71,12 +71,15 @@ enum err_code db_run(struct db *db, struct err *err, const char *sql, const char
     return number == SQLITE_DONE ? OK : fail(db, number, err);
 }
 
-enum err_code db_each(struct db *db, struct err *err, const char *sql, db_row_fn *fn, void *arg)
+enum err_code db_each_bound(struct db *db, struct err *err, const char *sql, struct slice text, db_row_fn *fn,
+                            void *arg)
 {
     sqlite3_stmt *statement;
     int number = sqlite3_prepare_v2(db->sqlite, sql, -1, &statement, NULL);
     if (number != SQLITE_OK)
         return fail(db, number, err);
+    if (text.ptr)
+        sqlite3_bind_text(statement, 1, (const char *)text.ptr, (int)text.len, SQLITE_STATIC);
     enum err_code code = OK;
     while (code == OK && (number = sqlite3_step(statement)) == SQLITE_ROW)
         code = fn(arg, statement, err);
@@ -84,6 +87,11 @@ enum err_code db_each(struct db *db, struct err *err, const char *sql, db_row_fn
         code = fail(db, number, err);
     sqlite3_finalize(statement);
     return code;
+}
+
+enum err_code db_each(struct db *db, struct err *err, const char *sql, db_row_fn *fn, void *arg)
+{
+    return db_each_bound(db, err, sql, (struct slice){0}, fn, arg);
 }
 
 struct slice db_text(sqlite3_stmt *row, int column)

@@ -24,6 +24,9 @@ MUST_CHECK enum err_code db_run(struct db *db, struct err *err, const char *sql,
 /* One row of a query; columns by number. Texts live for the call. */
 typedef enum err_code db_row_fn(void *arg, sqlite3_stmt *row, struct err *err);
 MUST_CHECK enum err_code db_each(struct db *db, struct err *err, const char *sql, db_row_fn *fn, void *arg);
+/* The same with a text for ?1. */
+MUST_CHECK enum err_code db_each_bound(struct db *db, struct err *err, const char *sql, struct slice text,
+                                       db_row_fn *fn, void *arg);
 struct slice db_text(sqlite3_stmt *row, int column); /* ptr NULL: NULL */
 /* A query with one number. */
 MUST_CHECK enum err_code db_number(struct db *db, const char *sql, int64_t *number, struct err *err);
@@ -35,7 +38,7 @@ MUST_CHECK enum err_code db_commit(struct db *db, struct err *err);
 void db_rollback(struct db *db);
 
 /* layout.c: the tables of format version LAYOUT_VERSION. */
-#define LAYOUT_VERSION 6
+#define LAYOUT_VERSION 7
 #define LAYOUT_VERSION_OLDEST 2          /* that layout_upgrade can start from */
 #define LAYOUT_APPLICATION_ID 0x77656972 /* "weir" */
 /* Is it weir's, and of which version? 0: it is new. errors: FORMAT_VERSION. */

@@ -57,10 +57,18 @@ static const char *const to_6[] = {
     NULL,
 };
 
+static const char *const to_7[] = {
+    "CREATE TABLE producers (producer_id TEXT PRIMARY KEY, expires_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE TABLE producer_offsets (producer_id TEXT NOT NULL REFERENCES producers ON DELETE CASCADE,"
+    " table_id INTEGER NOT NULL, partition_id INTEGER NOT NULL, bucket_id INTEGER NOT NULL,"
+    " end_offset INTEGER NOT NULL, PRIMARY KEY (producer_id, table_id, partition_id, bucket_id)) STRICT, WITHOUT ROWID",
+    NULL,
+};
+
 static const struct {
     int version; /* afterwards */
     const char *const *sql;
-} steps[] = {{2, to_2}, {3, to_3}, {4, to_4}, {5, to_5}, {6, to_6}};
+} steps[] = {{2, to_2}, {3, to_3}, {4, to_4}, {5, to_5}, {6, to_6}, {7, to_7}};
 
 /* A statement with ?1 gets the time. */
 static enum err_code step_run(struct db *db, const char *const *sql, int64_t now_ms, struct err *err)

@@ -216,6 +216,38 @@ MUST_CHECK enum err_code meta_writer_id(struct meta *meta, int64_t *writer_id, s
 MUST_CHECK enum err_code meta_sequence_take(struct meta *meta, int64_t table_id, int32_t column_id, int64_t count,
                                             int64_t *first, struct err *err);
 
+/* ---- offsets of producers ---- */
+
+/* What a writer that wants exactly once leaves with the server: where the buckets ended when it began, so that it can
+ * undo after a failure. Not mirrored: each call reads the file (blocks). */
+#define META_PRODUCERS_MAX 10000        /* that have not expired */
+#define META_PRODUCER_BUCKETS_MAX 65536 /* of one */
+
+struct producer_offset {
+    int64_t table_id;
+    int64_t partition_id; /* -1: not partitioned */
+    int32_t bucket;
+    int64_t end_offset;
+};
+
+struct producer_offsets {
+    int64_t expires_ms;
+    struct producer_offset *items; /* by table, partition, bucket */
+    size_t count;
+};
+
+/* Keeps them, unless there are some of this producer that have not expired: *created tells. Of a bucket given twice the
+ * last counts. What has expired goes.
+ * errors   INVALID_PRODUCER_ID_EXCEPTION, LIMIT. */
+MUST_CHECK enum err_code meta_producer_register(struct meta *meta, struct slice producer_id,
+                                                const struct producer_offset *items, size_t count, int64_t ttl_ms,
+                                                bool *created, struct err *err);
+/* In arena; *found false: there are none, or they have expired. errors: INVALID_PRODUCER_ID_EXCEPTION. */
+MUST_CHECK enum err_code meta_producer_offsets(struct meta *meta, struct slice producer_id, struct arena *arena,
+                                               bool *found, struct producer_offsets *offsets, struct err *err);
+/* Fine if there are none. errors: INVALID_PRODUCER_ID_EXCEPTION. */
+MUST_CHECK enum err_code meta_producer_delete(struct meta *meta, struct slice producer_id, struct err *err);
+
 /* ---- lake snapshots (docs/formats/meta.md) ---- */
 
 #define META_LAKE_SNAPSHOTS_MAX 500            /* registered at once for a table; older ones go */

@@ -127,6 +127,7 @@ static void api_make(struct server *server)
         .pool = server->pool,
         .cluster = cluster_of(server->conf),
         .freshness_ms_default = conf_duration_ms(server->live, CONF_DATALAKE_FRESHNESS),
+        .producer_ttl_ms = conf_duration_ms(server->conf, CONF_PRODUCER_OFFSETS_TTL),
         .partition_max = (size_t)conf_i64(server->conf, CONF_MAX_PARTITION_NUM),
         .server_id = (int32_t)conf_i64(server->conf, CONF_TABLET_SERVER_ID),
         .answer_bytes_max = (size_t)conf_bytes(server->conf, CONF_MAX_REQUEST_SIZE),

@@ -139,6 +139,14 @@ def scan(g):
     return {"bucket_scan_req": {"table_id": g.ids["pk"], "bucket_id": 0}, "call_seq_id": 0, "batch_size_bytes": 1000}
 
 
+def producer(g):
+    """The id of one that left offsets of the log table."""
+    offsets = [{"table_id": g.ids["log"], "bucket_offsets": [{"bucket_id": 0, "log_end_offset": 1}]}]
+    name = g.fresh()
+    g.admin.call("REGISTER_PRODUCER_OFFSETS", {"producer_id": name, "table_offsets": offsets})
+    return {"producer_id": name}
+
+
 def prepare(g):
     return {"bucket_offsets": [{"table_id": g.ids["pk"], "table_path": path("pk"), "bucket_offsets": [bucket(log_end_offset=0)]}]}
 
@@ -180,6 +188,9 @@ REQUESTS = {
     "LIST_OFFSETS": (LOG, lambda g: {"follower_server_id": -1, "offset_type": 1, "table_id": g.ids["log"], "bucket_id": [0]}),
     "GET_LATEST_KV_SNAPSHOTS": (PK, lambda g: {"table_path": path("pk")}),
     "INIT_WRITER": (LOG, lambda g: {"table_path": [path("pk"), path("log")]}),
+    "REGISTER_PRODUCER_OFFSETS": (LOG, lambda g: {"producer_id": g.fresh(), "table_offsets": [{"table_id": g.ids["log"]}]}),
+    "GET_PRODUCER_OFFSETS": (LOG, producer, lambda a: "table_offsets" not in a),
+    "DELETE_PRODUCER_OFFSETS": (LOG, producer),
     "GET_LAKE_SNAPSHOT": (PK, lambda g: {"table_path": path("pk")}),
     "LIMIT_SCAN": (LOG, lambda g: {"table_id": g.ids["log"], "bucket_id": 0, "limit": 1}),
     "CREATE_ACLS": ((DATABASE, "guarded"), lambda g: {"acl": [acl_of_ann(g)]}),
