@@ -8,6 +8,7 @@ import time
 import pytest
 
 from conftest import LONG
+from harness import client as clients
 from harness.programs import Program, run
 
 PROGRAMS = int(os.environ.get("WEIR_E2E_PROGRAMS", 1000 if LONG else 100))
@@ -27,7 +28,7 @@ async def test_random_programs(shared, connect):
             if n % PROGRAMS_PER_CLIENT == 0:
                 client = await connect(shared)
             try:
-                await run(client, seed)
+                await run(client, seed, lambda: clients.connect(shared))
             except Exception as e:
                 failures.append(f"{Program(seed)}\n  {type(e).__name__}: {e}"[:3000])
     await asyncio.gather(*(work() for _ in range(AT_ONCE)))

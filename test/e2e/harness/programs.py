@@ -2,8 +2,12 @@
 
 All of a program follows from its seed. The model is a list of rows for a log table; for a primary-key table the row under
 each key and, for each key, the changes that its writes make, by the rules of engines.py: merge engines, writes of some
-columns, deletes that are ignored, changelogs without old rows, columns that are added between rounds. run() writes with pyfluss and compares after each round what
-its scanners and look-ups give, and at the end what pypaimon reads in the lake and what `weir verify` says of it.
+columns, deletes that are ignored, changelogs without old rows, columns that are added between rounds. run() writes with
+pyfluss and compares after each round what its scanners and look-ups give, and at the end what pypaimon reads in the lake and
+what `weir verify` says of it.
+
+A program has one writer, or five at a time, each a client of its own with its own operations. The keys of a primary-key
+table are shared out among them, so that what happens to a key is one writer's and the model knows the order.
 """
 import asyncio
 import json
@@ -20,6 +24,7 @@ from .types import KEYS, TYPES, nested
 from .weir import Weir, verify
 
 COLUMNS_MAX, ROUNDS_MAX, ROWS_MAX, KEYS_MAX = 8, 4, 60, 25
+WRITERS = 5
 
 
 class Program:
@@ -27,6 +32,7 @@ class Program:
         self.seed = seed
         self.random = r = random.Random(seed)
         self.is_pk = r.random() < 0.6
+        self.writers = WRITERS if r.random() < 0.25 else 1
         self.makers, fields = {}, []
         kind = r.choice([None, None, None, "first_row", "versioned", "aggregation", "aggregation"]) if self.is_pk else None
         all_null = kind == "aggregation" or r.random() < 0.4  # only then some columns can be written apart
@@ -90,7 +96,7 @@ class Program:
         return {c: self.makers[c](self.random) for c in self.pk}
 
     def _added(self, n):
-        """A column that ALTER TABLE adds before round n; the schema of the program is still the one it begins with."""
+        """The column that ALTER TABLE adds before round n, in a list; the schema of the program is still the one it begins with."""
         r = self.random
         if r.random() < 0.75:
             name = r.choice(list(TYPES))
@@ -102,33 +108,36 @@ class Program:
         self.makers[field.name] = self._with_nulls(make)
         if self.apart and r.random() < 0.7:
             self.apart = [*self.apart[1:], self.apart[0] + [field.name]]
-        return ("add", [field], None)
+        return [field]
 
     def _round(self, n):
-        """A list of (operation, rows, columns): add (of columns), append, arrow, upsert, delete, flush. columns: those that are
-        written, None for all of them."""
-        r = self.random
-        operations = [self._added(n)] if n and r.random() < 0.4 else []
-        if not self.is_pk:
-            for _ in range(r.randrange(1, 4)):
-                operations.append((r.choice(["append", "arrow"]), [self._row() for _ in range(r.randrange(1, ROWS_MAX))], None))
-            return operations
-        if not hasattr(self, "keys"):
+        """The columns that are added before it, and for each writer a list of (operation, rows, columns): append, arrow, upsert,
+        delete, flush. columns: those that are written, None for all of them."""
+        added = self._added(n) if n and self.random.random() < 0.4 else []
+        if self.is_pk and not hasattr(self, "keys"):
             self.keys = list({json.dumps(canon.row(k, self.schema)): k for k in (self._key() for _ in range(KEYS_MAX))}.values())
-        for _ in range(r.randrange(1, 5)):
+        return added, [self._key_operations(self.keys[w::self.writers]) if self.is_pk else self._log_operations() for w in range(self.writers)]
+
+    def _log_operations(self):
+        r = self.random
+        return [(r.choice(["append", "arrow"]), [self._row() for _ in range(r.randrange(1, ROWS_MAX))], None) for _ in range(r.randrange(1, 4))]
+
+    def _key_operations(self, keys):
+        r, operations = self.random, []
+        for _ in range(r.randrange(1, 5) if keys else 0):
             columns = r.choice(self.apart) if self.apart and r.random() < 0.5 else None
             if r.random() < 0.3:
-                operations.append(("delete", r.sample(self.keys, r.randrange(1, min(6, len(self.keys)) + 1)), columns))
+                operations.append(("delete", r.sample(keys, r.randrange(1, min(6, len(keys)) + 1)), columns))
             else:
-                operations.append(("upsert", [{**self._row(), **r.choice(self.keys)} for _ in range(r.randrange(1, ROWS_MAX // 2))], columns))
+                operations.append(("upsert", [{**self._row(), **r.choice(keys)} for _ in range(r.randrange(1, ROWS_MAX // 2))], columns))
             if r.random() < 0.4:
                 operations.append(("flush", [], None))
         return operations
 
     def __str__(self):
         kind = f"pk {self.pk}, {self.engine.kind}{' WAL' * self.engine.wal}" if self.is_pk else "log"
-        return f"program {self.seed}: {kind}, {self.buckets} buckets by {self.bucket_keys}, {len(self.rounds)} rounds, {self.schema.names}, " \
-            f"added {[field.name for o in self.rounds for operation, fields, _ in o[:1] if operation == 'add' for field in fields]}"
+        return (f"program {self.seed}: {kind}, {self.writers} writers, {self.buckets} buckets by {self.bucket_keys}, {len(self.rounds)} rounds, "
+                f"{self.schema.names}, added {[field.name for added, _ in self.rounds for field in added]}")
 
 
 class Model:
@@ -176,13 +185,15 @@ def _writer(table, writers, columns):
     return writers[key]
 
 
-async def _add_columns(client, program, table, model, fields):
-    """The table as it is then."""
-    await asyncio.to_thread(add_columns, client.server, table.name, *fields)
+async def _add_columns(program, tables, model, fields):
+    """The table as it is then, by each client."""
+    table = tables[0]
+    await asyncio.to_thread(add_columns, table.client.server, table.name, *fields)
     for field in fields:
         model.add(field)
-    model.table = await client.open(table.path, program.schema, altered=True)
-    return model.table
+    altered = [await t.client.open(table.path, program.schema, altered=True) for t in tables]
+    model.table = altered[0]
+    return altered
 
 
 async def _write(program, table, model, operations):
@@ -268,21 +279,30 @@ async def _create(client, program):
     return await client.open(path, program.schema)
 
 
-async def run(client, seed):
+async def run(client, seed, connect):
     """Runs one program; AssertionError says where reader and model part. Its table stays: pyfluss asks for the metadata of
-    all tables it knows at once, and one that was dropped fails that call."""
+    all tables it knows at once, and one that was dropped fails that call. connect(): a further client."""
     program = Program(seed)
     table = await _create(client, program)
-    model = Model(program, table)
-    for n, operations in enumerate(program.rounds):
-        if operations[0][0] == "add":
-            table = await _add_columns(client, program, table, model, operations[0][1])
-            operations = operations[1:]
-        await _write(program, table, model, operations)
+    others = [await connect() for _ in range(program.writers - 1)]
+    try:
+        await _run(program, [table] + [await other.open(table.path, program.schema) for other in others])
+    finally:
+        for other in others:
+            await other.close()
+
+
+async def _run(program, tables):
+    model = Model(program, tables[0])
+    for n, (added, by_writer) in enumerate(program.rounds):
+        if added:
+            tables = await _add_columns(program, tables, model, added)
+        table = tables[0]
+        await asyncio.gather(*(_write(program, t, model, operations) for t, operations in zip(tables, by_writer)))
         await (_check_pk if program.is_pk else _check_log)(program, table, model)
         if program.lake and (n == len(program.rounds) - 1 or program.random.random() < 0.3):
             await table.lake(model.rows(), cut=by_merging_pypaimon(program.schema) if program.is_pk else lambda row: row)
     await _check_limit(program, table, model)
     if program.lake:
-        verdict = await verify(client.server, table.name)
+        verdict = await verify(table.client.server, table.name)
         assert verdict["stream_rows"] == verdict["lake_rows"] == len(model.rows()), verdict
