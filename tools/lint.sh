@@ -32,6 +32,7 @@ check banned tools/check_banned.py
 check sizes tools/check_house.py
 check text tools/check_text.py
 check docs tools/check_docs.py
+check pains tools/check_pains.py
 check shell bash -n tools/*.sh .ci/run
 check analyzer analyze
 check tidy tidy

@@ -13,6 +13,7 @@ check tools/check_banned.py
 check tools/check_house.py
 check tools/check_text.py --new
 check tools/check_docs.py
+check tools/check_pains.py
 if command -v clang-format >/dev/null; then
     mapfile -t changed < <({ git diff --name-only --diff-filter=d main 2>/dev/null || git ls-files; git ls-files -o --exclude-standard; } |
         grep -E '^(src|test|bench)/.*\.[ch]$' | sort -u)

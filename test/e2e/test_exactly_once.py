@@ -7,7 +7,7 @@ import pytest
 from harness.wire import BATCH_ROWS, BATCH_SCHEMA, Wire, log_batch, produce, table_path
 
 TABLE = pa.schema([(n, getattr(pa, t)()) for n, t in BATCH_SCHEMA])
-OUT_OF_ORDER_SEQUENCE = 31
+OUT_OF_ORDER_SEQUENCE, UNKNOWN_TABLE_OR_BUCKET = 31, 21
 
 
 def writer(wire, table):
@@ -106,3 +106,46 @@ async def test_a_replay_never_judges_what_is_in_the_log(server, connect):
             assert append(w, t, me, 1).get("base_offset") == 20
     with Wire(server.bootstrap) as w:
         assert append(w, t, me, 2).get("base_offset") == 25
+
+
+async def test_a_bucket_that_is_not_there_is_answered_by_itself(client, shared):
+    """Pain 102: an error is the bucket's, not the request's, so that a client looks for its leader and repeats the rest."""
+    t = await client.create(TABLE, buckets=2)
+    with Wire(shared.bootstrap) as w:
+        request = produce(t.id, log_batch())
+        request["buckets_req"] = [{"bucket_id": b, "records": log_batch()} for b in (0, 7, 1)]
+        answers = {a["bucket_id"]: a.get("error_code") for a in w.call("PRODUCE_LOG", request)["buckets_resp"]}
+    assert answers == {0: None, 7: UNKNOWN_TABLE_OR_BUCKET, 1: None}
+    assert await t.ends() == {0: BATCH_ROWS, 1: BATCH_ROWS}
+
+
+async def test_a_batch_for_the_dropped_table_of_a_name_is_refused(client, shared):
+    """Pain 110: the id counts, not the name."""
+    t = await client.create(TABLE)
+    with Wire(shared.bootstrap) as w:
+        me = writer(w, t)
+        append(w, t, me, 0)
+        descriptor = w.call("GET_TABLE_INFO", {"table_path": table_path(t.name)})["table_json"]
+        w.call("DROP_TABLE", {"table_path": table_path(t.name), "ignore_if_not_exists": False})
+        w.call("CREATE_TABLE", {"table_path": table_path(t.name), "table_json": descriptor, "ignore_if_exists": False})
+        fresh = w.call("GET_TABLE_INFO", {"table_path": table_path(t.name)})["table_id"]
+        assert fresh != t.id
+        assert append(w, t, me, 1)["error_code"] == UNKNOWN_TABLE_OR_BUCKET
+        (end,) = w.call("LIST_OFFSETS", {"follower_server_id": -1, "offset_type": 1, "table_id": fresh, "bucket_id": [0]})["buckets_resp"]
+    assert end.get("offset", 0) == 0
+
+
+async def test_a_connection_that_ends_anywhere_in_a_batch_stores_nothing(client, shared):
+    """Pain 109: cut off at every byte of the frame of a write, whose first bytes the server may have read already."""
+    t = await client.create(TABLE)
+    with Wire(shared.bootstrap) as w:
+        me = writer(w, t)
+        frames = []
+        w.raw = frames.append  # only to see the bytes
+        w.send("PRODUCE_LOG", produce(t.id, log_batch(me, 0)))
+    for size in range(len(frames[0])):
+        with Wire(shared.bootstrap, hello=False) as w:
+            w.raw(frames[0][:size])
+    with Wire(shared.bootstrap) as w:
+        assert append(w, t, me, 0).get("base_offset") == 0
+    assert await t.ends() == {0: BATCH_ROWS}

@@ -185,3 +185,26 @@ async def test_writers_of_one_key_take_turns(client, shared, connect):
     assert await t.lookup([{"id": 1}]) == [final]
     for n in range(4):
         assert [c.row["score"] for c in changes if c.kind != "-U" and c.row["name"] == f"w{n}"] == list(range(20))
+
+
+async def test_a_change_that_a_scan_shows_is_found_by_a_lookup(client):
+    """Pain 71: whoever reads a change of the log and asks for its key at once sees that row or a newer one."""
+    schema = pa.schema([pa.field("id", pa.int64(), nullable=False), ("n", pa.int64())])
+    t = await client.create(schema, ["id"], buckets=2)
+    scanner = await t.handle.new_scan().create_log_scanner()
+    scanner.subscribe_buckets({b: fluss.EARLIEST_OFFSET for b in range(t.buckets)})
+
+    async def write():
+        for n in range(1, 60):
+            await t.upsert([{"id": i, "n": n} for i in range(8)])
+    writing, seen = asyncio.ensure_future(write()), 0
+    while seen < 59 * 8:
+        newest = {}
+        for found in (await scanner.poll(200)).values():
+            for r in found:
+                if r.change_type.short_string() in ("+I", "+U"):
+                    seen += 1
+                    newest[r.row["id"]] = r.row["n"]
+        for (key, n), row in zip(newest.items(), await t.lookup([{"id": k} for k in newest])):
+            assert row and int(row["n"]) >= n, f"key {key}: the scan showed {n}, the look-up {row}"
+    await writing

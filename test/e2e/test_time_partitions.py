@@ -95,3 +95,28 @@ async def test_what_can_not_work_is_refused_at_create_table(connect, often, give
     with pytest.raises(Exception) as e:
         await (await connect(often)).create(ROWS, partition_keys=["day"], properties=options(**given))
     assert getattr(e.value, "error_code", None) == code, e.value
+
+
+@pytest.mark.parametrize("key", [None, ["id", "day"]], ids=["log", "pk"])
+async def test_a_drop_waits_until_the_lake_has_the_rows(server, connect, key):
+    """Pain 31. Without the tiering service nothing gets to the lake: what is past and has rows stays, what is past and
+    empty goes. With it the rows land, then the partition goes; the lake keeps them."""
+    server.options |= {"auto-partition.check.interval": "100 ms", "weir.tier.enabled": "false"}
+    server.start()
+    schema = pa.schema([pa.field("id", pa.int64(), nullable=False), ("region", pa.string()), pa.field("day", pa.string(), nullable=False)])
+    t = await (await connect(server)).create(schema, key, buckets=2, lake=True, freshness="100ms", partition_keys=["day"], properties=options())
+    rows = [{"id": i, "region": "eu", "day": day(n)} for i, n in enumerate([-5, -5, -5, -1, 0])]
+    p = Partitions(server, t.name)
+    for n in (-5, -4, -1):
+        p.create({"day": day(n)})
+    await (t.upsert(rows) if key else t.append(rows))
+    alter(server, t.name, ("table.auto-partition.num-retention", "2"))
+    held = [day(-5), day(-1), day(0), day(1)]
+    settles(p, held)
+    time.sleep(0.4)
+    assert sorted(p.list()) == held
+    server.options["weir.tier.enabled"] = "true"
+    server.restart()
+    settles(Partitions(server, t.name), held[1:], seconds=30)
+    again = await (await connect(server)).open(t.path, schema)
+    await again.lake(again.rows(rows))
