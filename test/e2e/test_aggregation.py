@@ -85,7 +85,7 @@ async def test_bitmaps_are_those_of_java(client, shared):
     # Values that are all there already change nothing.
     await t.upsert([{"id": 1, "narrow": narrow[2], "wide": wide[2]}])
     assert await t.lookup([{"id": 1}]) == once
-    with pytest.raises(fluss.FlussError, match="rbm64"):
+    with pytest.raises(fluss.FlussError, match="rbm64|BufferUnderflow"):
         await t.upserter.upsert({"id": 1, "narrow": None, "wide": b"no bitmap"}).wait()
     assert await t.lookup([{"id": 1}]) == once
 
@@ -101,6 +101,7 @@ async def test_deletes_begin_anew_where_they_are_allowed(client, shared):
     assert [c.kind for c in await t.scan()] == ["+I", "-U", "+U", "-D", "+I"]
 
 
+@pytest.mark.own  # stock writes no such row either, for Arrow refuses it
 async def test_a_column_that_is_not_null_refuses_an_overflow(client, shared):
     name = f"agg_not_null_{id(client)}"
     Weir(shared.bootstrap).run("sql", sql(name, {"n": ("DECIMAL(3, 0) NOT NULL", "sum")}))
@@ -111,6 +112,7 @@ async def test_a_column_that_is_not_null_refuses_an_overflow(client, shared):
     assert (await t.lookup([{"id": 1}]))[0]["n"] == "999"
 
 
+@pytest.mark.own  # the texts are weir's; stock takes CHAR and fails at each write
 @pytest.mark.parametrize("columns, options, words", [
     ({"n": ("STRING", "sum")}, [], "does not take STRING"),
     ({"n": ("CHAR(3)", "listagg")}, [], "does not take CHAR(3)"),

@@ -20,6 +20,8 @@ async def numbered(client, schema=NUMBERED, cache=10, **options):
     descriptor = fluss.TableDescriptor(fluss.Schema(schema, primary_keys=["id"], auto_increment_column="n"), properties=properties,
                                        **{"bucket_count": 1, **options})
     await client.admin.create_table(path, descriptor)
+    if clients.EXTERNAL:
+        await client.leaders(path, options.get("bucket_count", 1))
     return await client.open(path, schema)
 
 
@@ -136,6 +138,7 @@ async def test_look_ups_insert_only_where_all_else_can_be_null(client, shared):
         assert rows(wire.call("LOOKUP", look_up(strict.id, [int_key(1)], **insert))) == [[1, 5]]
 
 
+@pytest.mark.own  # stock fails: it takes the key for the whole primary key
 async def test_look_ups_insert_into_partitions(client, shared):
     """Keys do not hold the partition's columns: they come from its name."""
     schema = pa.schema([pa.field("id", pa.int32(), nullable=False), pa.field("dt", pa.int32(), nullable=False), ("n", pa.int64())])

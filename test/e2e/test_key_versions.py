@@ -14,6 +14,7 @@ from harness.wire import Wire, WireError, look_up, put
 ORDERS = pa.schema([pa.field("shop", pa.int32(), nullable=False), pa.field("item", pa.int64(), nullable=False), ("note", pa.string())])
 
 
+@pytest.mark.own  # PUT_KV 3, and puts of no bytes
 async def test_version_0_is_refused_where_it_makes_other_keys(client, shared):
     """Only with a lake, kv format version 2 and a bucket key of its own."""
     new = await client.create(ORDERS, ["shop", "item"], bucket_keys=["shop"])
