@@ -292,6 +292,20 @@ async def test_rows_and_logs_of_other_formats(server):
         server.restart()
 
 
+async def test_a_column_comes_with_its_aggregation_function(client, shared):
+    weir, name = Weir(shared.bootstrap), client.path("sums").table_name
+    weir.run("sql", f"CREATE TABLE {name} (id INT, v BIGINT, PRIMARY KEY (id) NOT ENFORCED) WITH ('table.merge-engine' = 'aggregation', 'fields.v.agg' = 'max')")
+    weir.run("put", name, '{"id": 1, "v": 5}')
+    n = pa.field("n", pa.int64())
+    assert error_of(shared, f"fluss.{name}", add_columns=[column(n, agg_function_type="no_such")]) == 15
+    alter(shared, f"fluss.{name}", add_columns=[column(n, agg_function_type="SUM"), column(n.with_name("last"))])
+    weir.run("put", name, '{"id": 1, "v": 3, "n": 2, "last": 7}', '{"id": 2, "v": 1, "n": 1}')
+    weir.run("put", name, '{"id": 1, "v": 4, "n": 40}', '{"id": 2, "v": 9, "n": 1}')
+    assert weir.rows("get", name, "1", "2") == [{"id": 1, "v": 5, "n": 42, "last": 7}, {"id": 2, "v": 9, "n": 2, "last": None}]
+    plain = await client.create(OLD, buckets=1)
+    assert error_of(shared, plain.name, add_columns=[column(n, agg_function_type="sum")]) == 39
+
+
 # ---- a kill between the steps: pain 33 ----
 
 def columns_of(server, name):

@@ -34,6 +34,29 @@ static void compare(struct arrow_codec *codec, const struct type *type, struct s
         }
 }
 
+/* The same columns of a later schema, which has each of them once more behind: what is made of it is whole. */
+static void widen(const struct type *type, struct slice batch, size_t need, const uint32_t *selected, uint32_t count)
+{
+    struct field fields[2 * COLUMN_COUNT];
+    uint32_t positions[2 * COLUMN_COUNT];
+    struct type wide = {.kind = TYPE_ROW, .fields = fields, .field_count = 2 * type->field_count};
+    struct arrow_selection selection = {&wide, positions, 2 * count};
+    struct buf out = {0};
+    arrow_ranges ranges = {0};
+    for (uint32_t c = 0; c < wide.field_count; c++)
+        fields[c] = type->fields[c % type->field_count];
+    for (uint32_t c = 0; c < 2 * count; c++)
+        positions[c] = selected[c % count] + (c < count ? 0 : type->field_count);
+    if (log_batch_project(slice_of(batch.ptr, need), type, &selection, &out, &ranges, NULL) == OK) {
+        size_t len = out.len;
+        for (size_t i = 0; i < ranges.len; i++)
+            len += ranges.ptr[i].len;
+        ASSERT(len == load_u32(out.ptr + 8) + 12u);
+    }
+    buf_deinit(&out);
+    vec_deinit(&ranges);
+}
+
 static void check(struct arrow_codec *codec, const struct type *type, struct slice batch, uint8_t bits,
                   struct arena *arena)
 {
@@ -44,6 +67,8 @@ static void check(struct arrow_codec *codec, const struct type *type, struct sli
     for (uint32_t c = 0; c < COLUMN_COUNT; c++)
         if (bits >> c & 1)
             selected[count++] = c;
+    if (count && log_batch_head_bytes(batch, &need, NULL) == OK && need <= batch.len)
+        widen(type, batch, need, selected, count);
     if (log_batch_head_bytes(batch, &need, NULL) == OK && need <= batch.len &&
         log_batch_project(slice_of(batch.ptr, need), type, &(struct arrow_selection){type, selected, count}, &out,
                           &ranges, NULL) == OK) {
