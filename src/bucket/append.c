@@ -1,12 +1,26 @@
 /* PRODUCE_LOG: batches as they come. */
 #include "bucket/bucket_int.h"
+#include "format/row/row.h"
+
+/* What nobody could read later, the tiering service least of all, is refused now; a client does not try that again
+ * (docs/decisions/0032-batches-are-looked-at-on-append.md). */
+static enum err_code rows_check(const struct log_batch *batch, const struct schema *schema, struct err *err)
+{
+    struct arena arena = {0};
+    enum err_code code = log_batch_check_arrow(batch, row_type(&arena, schema), &arena, err);
+    arena_deinit(&arena);
+    if (code != OK && err)
+        err->code = ERR_INVALID_ARGUMENT;
+    return code == OK ? OK : ERR_INVALID_ARGUMENT;
+}
 
 /* Everything that can be said of a batch without the log. */
 static enum err_code batch_check(const struct table_info *table, struct slice bytes, struct err *err)
 {
     struct log_batch batch;
     TRY(log_batch_check(bytes, &batch, err));
-    if (!table_schema(table, batch.schema_id))
+    const struct schema_version *schema = table_schema(table, batch.schema_id);
+    if (!schema)
         return err_set(err, ERR_SCHEMA_NOT_EXIST, "table %.*s.%.*s has no schema %d", SLICE_ARGS(table->database),
                        SLICE_ARGS(table->name), batch.schema_id);
     if (batch.record_count == 0)
@@ -14,7 +28,7 @@ static enum err_code batch_check(const struct table_info *table, struct slice by
     if (batch.last_offset_delta != (int32_t)batch.record_count - 1)
         return err_set(err, ERR_CORRUPT_RECORD_EXCEPTION, "a batch of %u records with a last offset delta of %d",
                        batch.record_count, batch.last_offset_delta);
-    return OK;
+    return table->settings.log_format == LOG_FORMAT_ARROW ? rows_check(&batch, schema->schema, err) : OK;
 }
 
 /* Fluss leaves a cut-off last batch away and says nothing, so its sender believes that the rows are stored. Here

@@ -1,4 +1,6 @@
 /* Writes and commits that no good client sends, over a socket. */
+#include "format/batch/batch.h"
+#include "format/row/row.h"
 #include "server/server.h"
 
 #include "lib/log_batch.h"
@@ -52,13 +54,28 @@ static void write_bed_stop(struct write_bed *bed)
     server_bed_stop(&bed->server);
 }
 
-/* Its bucket's error is given like the call's. */
-static enum err_code produce(struct write_bed *bed, uint64_t id, int32_t timeout_ms)
+/* A batch of one row; none: with a null for the id, which is NOT NULL. */
+static void row_put(struct buf *out, uint64_t id, bool none, enum arrow_compression compression)
 {
-    struct test_batch batch = {.writer_id = -1, .sequence = -1, .record_count = 1, .id = id, .body_bytes = 100};
-    struct buf records = {0};
-    test_batch_put(&records, &batch);
-    struct wire_pb_produce_log_req_for_bucket bucket = {.records = wire_bytes_of(buf_view(&records))};
+    struct arena arena = {0};
+    struct table_descriptor table;
+    struct log_batch_builder builder;
+    struct arrow_codec codec = {0};
+    struct log_batch_options options = {.append_only = true, .schema_id = 1, .arrow = {compression, 3}};
+    struct datum row[2] = {{.is_null = none, .i64 = (int64_t)id}, {.bytes = SLICE("a name")}};
+    MUST(table_descriptor_from_json(&arena, SLICE(TABLE_JSON), &table, &err));
+    log_batch_builder_init(&builder, &options, row_type(&arena, &table.schema));
+    MUST(log_batch_builder_append(&builder, CHANGE_APPEND, row, &err));
+    log_batch_builder_finish(&builder, &codec, -1, -1, out);
+    log_batch_builder_deinit(&builder);
+    arrow_codec_deinit(&codec);
+    arena_deinit(&arena);
+}
+
+/* Its bucket's error is given like the call's. */
+static enum err_code produce_records(struct write_bed *bed, struct slice records, int32_t timeout_ms)
+{
+    struct wire_pb_produce_log_req_for_bucket bucket = {.records = wire_bytes_of(records)};
     struct wire_produce_log_request request = {.acks = -1,
                                                .table_id = bed->table_id,
                                                .timeout_ms = timeout_ms,
@@ -66,11 +83,58 @@ static enum err_code produce(struct write_bed *bed, uint64_t id, int32_t timeout
                                                .buckets_req_count = 1};
     struct wire_produce_log_response response;
     MUST(raw_call(&bed->raw, WIRE_PRODUCE_LOG, &request, &response, &err));
-    buf_deinit(&records);
     const struct wire_pb_produce_log_resp_for_bucket *answer = &response.buckets_resp[0];
     if (!answer->has_error_code)
         return OK;
     return err_set(&err, err_from_wire(answer->error_code), "%.*s", SLICE_ARGS(answer->error_message));
+}
+
+static enum err_code produce(struct write_bed *bed, uint64_t id, int32_t timeout_ms)
+{
+    struct buf records = {0};
+    row_put(&records, id, false, ARROW_NONE);
+    enum err_code code = produce_records(bed, buf_view(&records), timeout_ms);
+    buf_deinit(&records);
+    return code;
+}
+
+static void a_null_where_none_may_be_is_refused_compressed_or_not(void **state)
+{
+    (void)state;
+    static const enum arrow_compression compressions[] = {ARROW_NONE, ARROW_LZ4_FRAME, ARROW_ZSTD};
+    struct write_bed bed;
+    write_bed_start(&bed);
+    for (size_t i = 0; i < ARRAY_LEN(compressions); i++) {
+        struct buf good = {0}, bad = {0};
+        row_put(&good, 1, false, compressions[i]);
+        row_put(&bad, 1, true, compressions[i]);
+        MUST_FAIL(ERR_UNKNOWN_SERVER_ERROR, produce_records(&bed, buf_view(&bad), 10000));
+        assert_non_null(strstr(err.text, "a null in the column 'id', which is NOT NULL"));
+        MUST(produce_records(&bed, buf_view(&good), 10000));
+        buf_deinit(&good);
+        buf_deinit(&bad);
+    }
+    write_bed_stop(&bed);
+}
+
+/* Whatever byte of the body is wrong under a right CRC: what is taken can be decoded. */
+static void records_that_nobody_can_read_are_refused(void **state)
+{
+    (void)state;
+    struct write_bed bed;
+    struct buf records = {0};
+    int refused = 0;
+    write_bed_start(&bed);
+    row_put(&records, 1, false, ARROW_NONE);
+    for (size_t at = TEST_BATCH_HEADER_BYTES; at < records.len; at += 3) {
+        records.ptr[at] ^= 0x85;
+        test_batch_seal(&records);
+        refused += produce_records(&bed, buf_view(&records), 10000) != OK;
+        records.ptr[at] ^= 0x85;
+    }
+    assert_true(refused > 30);
+    buf_deinit(&records);
+    write_bed_stop(&bed);
 }
 
 /* The end of the time and the end of the write come from two threads; whichever is first, there is one answer. */
@@ -200,7 +264,8 @@ static void tables_without_their_metadata_are_not_begun_anew(void **state)
     buf_deinit(&bytes);
 }
 
-TESTS("server.write", TEST(a_write_that_takes_as_long_as_its_time_is_answered_once),
+TESTS("server.write", TEST(a_null_where_none_may_be_is_refused_compressed_or_not),
+      TEST(records_that_nobody_can_read_are_refused), TEST(a_write_that_takes_as_long_as_its_time_is_answered_once),
       TEST(a_put_to_a_log_table_is_refused), TEST(a_lake_snapshot_beyond_the_log_is_refused),
       TEST(what_is_cut_from_a_log_is_told), TEST(a_log_that_ends_before_its_lake_snapshot_takes_no_rows),
       TEST(tables_without_their_metadata_are_not_begun_anew))

@@ -2,7 +2,7 @@
 
 #include "base/hash.h"
 
-enum { HEADER_BYTES = 48, CRC_AT = 21 };
+enum { HEADER_BYTES = TEST_BATCH_HEADER_BYTES, CRC_AT = 21 };
 
 void test_batch_put(struct buf *out, const struct test_batch *batch)
 {
@@ -22,4 +22,10 @@ void test_batch_put(struct buf *out, const struct test_batch *batch)
         buf_put_u8(out, (uint8_t)(i < 8 ? batch->id >> (8 * i) : batch->id * 31 + i));
     struct slice covered = slice_of(out->ptr + from + CRC_AT + 4, out->len - from - CRC_AT - 4);
     store_u32(out->ptr + from + CRC_AT, crc32c(0, covered));
+}
+
+void test_batch_seal(struct buf *batch)
+{
+    struct slice covered = slice_of(batch->ptr + CRC_AT + 4, batch->len - CRC_AT - 4);
+    store_u32(batch->ptr + CRC_AT, crc32c(0, covered));
 }

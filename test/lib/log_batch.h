@@ -15,4 +15,8 @@ struct test_batch {
 /* Appends a batch of magic 0 to out, unstamped. */
 void test_batch_put(struct buf *out, const struct test_batch *batch);
 
+/* The checksum of the one batch of magic 0 in it made right again; its records begin at TEST_BATCH_HEADER_BYTES. */
+#define TEST_BATCH_HEADER_BYTES 48
+void test_batch_seal(struct buf *batch);
+
 #endif

@@ -50,6 +50,12 @@ MUST_CHECK enum err_code arrow_decode(struct arrow_codec *codec, struct slice me
                                       struct arena *arena, struct column *columns, uint32_t *row_count,
                                       struct err *err);
 
+/* Whether arrow_decode will take the message, and no column that is NOT NULL has a null in it. A message that is not
+ * compressed is looked at whole, but for texts being UTF-8 and nulls within nested values; of a compressed one only the
+ * metadata is. errors: CORRUPT, LIMIT as arrow_decode; INVALID_ARGUMENT: a null. */
+MUST_CHECK enum err_code arrow_check(struct slice message, const struct type *row, struct arena *arena,
+                                     uint32_t *row_count, struct err *err);
+
 /* Appends the message to out. All columns have row_count values; validity is always written in full and buffers are
  * padded to 8, as Java does, so that with NONE the bytes are those of the Java client. */
 void arrow_encode(struct arrow_codec *codec, struct arrow_options options, const struct column *columns,

@@ -27,6 +27,8 @@ static void check(struct arrow_codec *codec, const struct type *type, struct sli
     ASSERT(type->field_count <= COLUMNS_MAX);
     if (arrow_decode(codec, message, type, arena, columns, &rows, NULL) != OK || rows > 1u << 16)
         return;
+    enum err_code checked = arrow_check(message, type, arena, &rows_again, NULL);
+    ASSERT((checked == OK && rows_again == rows) || checked == ERR_INVALID_ARGUMENT);
     struct buf out = {0};
     arrow_encode(codec, (struct arrow_options){ARROW_LZ4_FRAME, 0}, columns, type->field_count, rows, &out);
     ASSERT(arrow_decode(codec, buf_view(&out), type, arena, again, &rows_again, NULL) == OK && rows == rows_again);

@@ -13,7 +13,8 @@ struct decoder {
 
 static const uint8_t zeros[8];
 
-static enum err_code next_buffer(struct decoder *d, struct slice *out)
+/* As it lies in the body. */
+static enum err_code next_stored(struct decoder *d, struct slice *out)
 {
     int64_t offset, len;
     arrow_pair_next(&d->buffers, &offset, &len);
@@ -25,6 +26,14 @@ static enum err_code next_buffer(struct decoder *d, struct slice *out)
     if (!reader_ok(&body))
         return err_set(d->err, ERR_CORRUPT, "Arrow buffer at %lld of %lld bytes is outside the body", (long long)offset,
                        (long long)len);
+    *out = buffer;
+    return OK;
+}
+
+static enum err_code next_buffer(struct decoder *d, struct slice *out)
+{
+    struct slice buffer = {0};
+    TRY(next_stored(d, &buffer));
     if (d->compression != ARROW_NONE && buffer.len)
         TRY(arrow_decompress(d->codec, d->compression, buffer, d->arena, &d->budget, &buffer, d->err));
     *out = buffer.len ? buffer : slice_of(zeros, 0);
@@ -41,16 +50,22 @@ static uint32_t count_nulls(const uint8_t *bits, uint32_t length)
     return length - set;
 }
 
+static enum err_code next_counts(struct decoder *d, int64_t *length, int64_t *null_count)
+{
+    arrow_pair_next(&d->nodes, length, null_count);
+    if (*length < 0 || *length > ARROW_ROWS_MAX || *null_count < 0 || *null_count > *length)
+        return err_set(d->err, ERR_CORRUPT, "Arrow node of %lld values, %lld of them null", (long long)*length,
+                       (long long)*null_count);
+    return OK;
+}
+
 /* A node's length and validity. A null count of 0 means that validity need not be there, nor be looked at. */
 static enum err_code next_node(struct decoder *d, struct column *c)
 {
     int64_t length, null_count;
-    arrow_pair_next(&d->nodes, &length, &null_count);
+    TRY(next_counts(d, &length, &null_count));
     struct slice validity = {0};
     TRY(next_buffer(d, &validity));
-    if (length < 0 || length > ARROW_ROWS_MAX || null_count < 0 || null_count > length)
-        return err_set(d->err, ERR_CORRUPT, "Arrow node of %lld values, %lld of them null", (long long)length,
-                       (long long)null_count);
     c->length = (uint32_t)length;
     if (!null_count)
         return OK;
@@ -164,28 +179,88 @@ static enum err_code next_column(struct decoder *d, const struct type *type, str
     }
 }
 
+static enum err_code decoder_start(struct slice message, const struct type *row, struct decoder *d,
+                                   struct arrow_message *m, struct err *err)
+{
+    TRY(arrow_message_read(message, message.len, m, err));
+    TRY(arrow_message_matches(m, row, err));
+    struct reader r = reader_of(message);
+    reader_slice(&r, (size_t)m->body_offset);
+    *d = (struct decoder){.compression = m->compression,
+                          .nodes = reader_of(m->nodes),
+                          .buffers = reader_of(m->buffers),
+                          .body = reader_slice(&r, (size_t)m->body_len),
+                          .budget = ARROW_DECODED_BYTES_MAX,
+                          .err = err};
+    return OK;
+}
+
+static enum err_code check_length(const struct arrow_message *m, uint64_t length, struct err *err)
+{
+    if (length == m->row_count)
+        return OK;
+    return err_set(err, ERR_CORRUPT, "Arrow batch of %llu rows has a column of %llu", (unsigned long long)m->row_count,
+                   (unsigned long long)length);
+}
+
 enum err_code arrow_decode(struct arrow_codec *codec, struct slice message, const struct type *row, struct arena *arena,
                            struct column *columns, uint32_t *row_count, struct err *err)
 {
     struct arrow_message m = {0};
-    TRY(arrow_message_read(message, message.len, &m, err));
-    TRY(arrow_message_matches(&m, row, err));
-    struct reader r = reader_of(message);
-    reader_slice(&r, (size_t)m.body_offset);
-    struct decoder d = {.codec = codec,
-                        .compression = m.compression,
-                        .nodes = reader_of(m.nodes),
-                        .buffers = reader_of(m.buffers),
-                        .body = reader_slice(&r, (size_t)m.body_len),
-                        .arena = arena,
-                        .budget = ARROW_DECODED_BYTES_MAX,
-                        .err = err};
+    struct decoder d;
+    TRY(decoder_start(message, row, &d, &m, err));
+    d.codec = codec;
+    d.arena = arena;
     for (uint32_t i = 0; i < row->field_count; i++) {
         TRY(next_column(&d, row->fields[i].type, &columns[i]));
-        if (columns[i].length != m.row_count)
-            return err_set(err, ERR_CORRUPT, "Arrow batch of %llu rows has a column of %u",
-                           (unsigned long long)m.row_count, columns[i].length);
+        TRY(check_length(&m, columns[i].length, err));
     }
     *row_count = (uint32_t)m.row_count;
+    return OK;
+}
+
+static enum err_code check_nulls(const struct type *row, uint32_t i, int64_t null_count, struct err *err)
+{
+    if (row->fields[i].type->nullable || null_count == 0)
+        return OK;
+    return err_set(err, ERR_INVALID_ARGUMENT, "a null in the column '%.*s', which is NOT NULL",
+                   SLICE_ARGS(row->fields[i].name));
+}
+
+/* What can be said without decompressing: where buffers lie, and what the nodes of whole columns say. */
+static enum err_code check_metadata(struct decoder *d, const struct arrow_message *m, const struct type *row)
+{
+    struct slice stored;
+    for (size_t left = m->buffers.len / ARROW_PAIR_BYTES; left > 0; left--)
+        TRY(next_stored(d, &stored));
+    for (uint32_t i = 0; i < row->field_count; i++) {
+        int64_t length, null_count;
+        size_t nodes = 0, buffers = 0;
+        TRY(next_counts(d, &length, &null_count));
+        TRY(check_length(m, (uint64_t)length, d->err));
+        TRY(check_nulls(row, i, null_count, d->err));
+        arrow_type_count(row->fields[i].type, &nodes, &buffers);
+        while (--nodes > 0)
+            TRY(next_counts(d, &length, &null_count));
+    }
+    return OK;
+}
+
+enum err_code arrow_check(struct slice message, const struct type *row, struct arena *arena, uint32_t *row_count,
+                          struct err *err)
+{
+    struct arrow_message m = {0};
+    struct decoder d;
+    TRY(decoder_start(message, row, &d, &m, err));
+    d.arena = arena;
+    *row_count = (uint32_t)MIN(m.row_count, UINT32_MAX);
+    if (m.compression != ARROW_NONE)
+        return check_metadata(&d, &m, row);
+    for (uint32_t i = 0; i < row->field_count; i++) {
+        struct column column;
+        TRY(next_column(&d, row->fields[i].type, &column));
+        TRY(check_length(&m, column.length, err));
+        TRY(check_nulls(row, i, column.null_count, err));
+    }
     return OK;
 }

@@ -98,6 +98,11 @@ MUST_CHECK enum err_code log_batch_decode(struct arrow_codec *codec, const struc
                                           enum log_format format, const struct type *type, struct arena *arena,
                                           struct log_batch_rows *rows, struct err *err);
 
+/* What a server asks of the records of an ARROW batch that arrives (arrow_check); one without records is fine.
+ * errors: CORRUPT, LIMIT, INVALID_ARGUMENT. */
+MUST_CHECK enum err_code log_batch_check_arrow(const struct log_batch *batch, const struct type *type,
+                                               struct arena *arena, struct err *err);
+
 /* One record of an INDEXED or COMPACTED batch, its row still encoded (row_decode). This way keeps what columns can't
  * hold: times finer or further than their unit. Call it record_count times with *rest = batch->body at first. errors:
  * CORRUPT. */

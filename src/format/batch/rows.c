@@ -13,22 +13,51 @@ static enum err_code check_changes(struct slice change_types, struct err *err)
     return OK;
 }
 
+/* The Arrow message of a batch, and the change types before it, NULL where all are CHANGE_APPEND. */
+static enum err_code split(const struct log_batch *batch, const uint8_t **change_types, struct slice *message,
+                           struct err *err)
+{
+    struct reader r = reader_of(batch->body);
+    *change_types = NULL;
+    if (!batch->append_only) {
+        struct slice changes = reader_slice(&r, batch->record_count);
+        if (!reader_ok(&r) || !changes.ptr)
+            return err_set(err, ERR_CORRUPT, "log batch of %u records is cut off in its change types",
+                           batch->record_count);
+        TRY(check_changes(changes, err));
+        *change_types = changes.ptr;
+    }
+    *message = reader_rest(&r);
+    return OK;
+}
+
+static enum err_code check_count(const struct log_batch *batch, uint32_t row_count, struct err *err)
+{
+    if (row_count == batch->record_count)
+        return OK;
+    return err_set(err, ERR_CORRUPT, "log batch of %u records has %u rows", batch->record_count, row_count);
+}
+
 static enum err_code decode_arrow(struct arrow_codec *codec, const struct log_batch *batch, const struct type *type,
                                   struct arena *arena, struct log_batch_rows *rows, struct err *err)
 {
-    struct reader r = reader_of(batch->body);
-    if (!batch->append_only) {
-        struct slice change_types = reader_slice(&r, batch->record_count);
-        if (!reader_ok(&r) || !change_types.ptr)
-            return err_set(err, ERR_CORRUPT, "log batch of %u records is cut off in its change types",
-                           batch->record_count);
-        TRY(check_changes(change_types, err));
-        rows->change_types = change_types.ptr;
-    }
-    TRY(arrow_decode(codec, reader_rest(&r), type, arena, rows->columns, &rows->count, err));
-    if (rows->count != batch->record_count)
-        return err_set(err, ERR_CORRUPT, "log batch of %u records has %u rows", batch->record_count, rows->count);
-    return OK;
+    struct slice message = {0};
+    TRY(split(batch, &rows->change_types, &message, err));
+    TRY(arrow_decode(codec, message, type, arena, rows->columns, &rows->count, err));
+    return check_count(batch, rows->count, err);
+}
+
+enum err_code log_batch_check_arrow(const struct log_batch *batch, const struct type *type, struct arena *arena,
+                                    struct err *err)
+{
+    const uint8_t *change_types;
+    struct slice message = {0};
+    uint32_t row_count = 0;
+    if (!batch->record_count)
+        return OK;
+    TRY(split(batch, &change_types, &message, err));
+    TRY(arrow_check(message, type, arena, &row_count, err));
+    return check_count(batch, row_count, err);
 }
 
 enum err_code log_batch_decode(struct arrow_codec *codec, const struct log_batch *batch, enum log_format format,
