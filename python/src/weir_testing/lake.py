@@ -14,6 +14,12 @@ class DeadlineExceeded(TimeoutError):
     pass
 
 
+def _load():
+    """The readers, before a clock runs: loading them the first time takes seconds."""
+    import polars  # noqa: F401
+    import pypaimon  # noqa: F401
+
+
 def _by_deadline(work, deadline, what):
     """work() in a thread of its own. A read that hangs is left behind when its time is over; it never holds the test."""
     answer = queue.Queue()
@@ -72,6 +78,7 @@ class PaimonSql:
 
     def table(self, name, deadline=DEADLINE_SECONDS):
         """The newest snapshot of "database.table" as a pyarrow.Table; without rows where there is none yet."""
+        _load()
         return _by_deadline(lambda: self._read(name), time.monotonic() + deadline, name)
 
     def _read(self, name):
@@ -91,6 +98,7 @@ class PaimonSql:
     def batch(self, sql, deadline=DEADLINE_SECONDS):
         """The rows of a SELECT as tuples. Tables are named database.table, or table for those of the database `fluss`; each is
         read at its newest snapshot. deadline: seconds; DeadlineExceeded after that. The SQL is that of polars."""
+        _load()
         return _by_deadline(lambda: self._select(sql), time.monotonic() + deadline, sql)
 
     def _select(self, sql):
@@ -103,6 +111,7 @@ class PaimonSql:
     def until(self, sql, want, deadline=DEADLINE_SECONDS, ordered=False):
         """Asks again and again until the answer is `want` (rows in any order, unless ordered); gives it. AssertionError with
         the last answer when the time is over."""
+        _load()
         end, last, pause = time.monotonic() + deadline, None, 0.05
         want = [tuple(row) for row in want]
         while True:
