@@ -6,7 +6,7 @@ import time
 import pyarrow as pa
 import pytest
 
-from harness.server import Server
+from harness.server import SLACK, Server
 from harness.wire import KEYS, SUCCESS, Wire, WireError, decode, encode, table_path
 
 MIB = 1 << 20
@@ -91,7 +91,7 @@ def test_answers_that_nobody_reads_are_few(small, tables, what):
     for w in wires:
         w.socket.close()
     assert most < RESIDENT_MAX, f"{most >> 20} MiB"
-    assert slowest < 1
+    assert slowest < 1 * SLACK
     print(f"{what}: {most >> 20} MiB, {slowest:.3f} s")
 
 

@@ -100,6 +100,7 @@ async def test_a_replay_never_judges_what_is_in_the_log(server, connect):
         time.sleep(1.1)
         assert append(w, t, me, 3)["error_code"] == OUT_OF_ORDER_SEQUENCE
         assert [append(w, t, me, s).get("base_offset") for s in range(2)] == [15, 20]
+    server.options["server.writer-id.expiration-time"] = "7 d"  # a slow start would forget it once more
     for _ in range(2):
         server.restart()
         with Wire(server.bootstrap) as w:
