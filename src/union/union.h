@@ -164,7 +164,7 @@ struct union_verdict {
     int64_t differing_rows; /* distinct rows; of all where differing_all */
     bool differing_all;
     struct slice why;
-    int64_t kept_rows;    /* of the lake, no stream is there for (docs/decisions/0021) */
+    int64_t kept_rows;    /* of the lake, no stream is there for (docs/decisions/0022) */
     int64_t trimmed_rows; /* of the lake, that are older than what the log still holds */
     int64_t rows_read;    /* of all sides, for the rate */
 };
