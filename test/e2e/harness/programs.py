@@ -6,6 +6,8 @@ columns, deletes that are ignored, changelogs without old rows, columns that are
 pyfluss and compares after each round what its scanners and look-ups give, and at the end what pypaimon reads in the lake and
 what `weir verify` says of it.
 
+Some programs have partitions, by one column or two; their hot rows are read by look-ups and by `weir scan`.
+
 A program has one writer, or five at a time, each a client of its own with its own operations. The keys of a primary-key
 table are shared out among them, so that what happens to a key is one writer's and the model knows the order.
 """
@@ -20,9 +22,11 @@ from exceptions import by_merging_pypaimon, by_record_scanner
 from . import canon
 from .alter import add_columns
 from .engines import Engine, create_table, functions
+from .partitions import Partitions
 from .types import KEYS, TYPES, nested
 from .weir import Weir, verify
 
+PARTITION_KEYS = ["string", "int", "bigint", "smallint", "tinyint", "date", "boolean", "time3", "timestamp3", "timestamp6", "binary4"]
 COLUMNS_MAX, ROUNDS_MAX, ROWS_MAX, KEYS_MAX = 8, 4, 60, 25
 WRITERS = 5
 
@@ -57,7 +61,9 @@ class Program:
         r.shuffle(fields)
         self.schema = pa.schema(fields)
         self.buckets = r.choice([1, 1, 2, 3, 5])
+        self._choose_partitions(random.Random(f"{seed} partitions"), kind)
         candidates = self.pk or [f.name for f in fields if f.name.split("_", 1)[1] in KEYS and not f.nullable]
+        candidates = [c for c in candidates if c not in self.partition_keys]
         self.bucket_keys = r.sample(candidates, r.randrange(1, len(candidates) + 1)) if candidates and r.random() < 0.4 else None
         self.properties = {"table.log.arrow.compression.type": r.choice(["NONE", "LZ4_FRAME", "ZSTD"])}
         self.lake = r.random() < 0.85
@@ -80,6 +86,18 @@ class Program:
         if wal:
             self.properties["table.changelog.image"] = "WAL"
         return Engine(self.schema, self.pk, kind, deletes, wal, "version", of_column)
+
+    def _choose_partitions(self, r, kind):
+        """Few values of each partition column, which are names. A random source of its own: other programs stay as they were."""
+        fits = [f.name for f in self.schema if f.name.split("_", 1)[-1] in PARTITION_KEYS and not f.nullable and (not self.is_pk or f.name in self.pk)]
+        self.partition_keys = []
+        if r.random() < 0.9 and fits and kind != "aggregation" and not (self.is_pk and len(self.pk) < 2):
+            most = min(2, len(fits), len(self.pk) - 1 if self.is_pk else 2)
+            self.partition_keys = r.sample(fits, r.randrange(1, most + 1))
+        for c in self.partition_keys:
+            make = TYPES[c.split("_", 1)[1]][2]
+            few = ["a", "B-1", "x_9"] if c.endswith("_string") else [make(r) for _ in range(3)]
+            self.makers[c] = lambda x, few=few: x.choice(few)
 
     @staticmethod
     def _with_edges(edges, make):
@@ -137,7 +155,8 @@ class Program:
     def __str__(self):
         kind = f"pk {self.pk}, {self.engine.kind}{' WAL' * self.engine.wal}" if self.is_pk else "log"
         return (f"program {self.seed}: {kind}, {self.writers} writers, {self.buckets} buckets by {self.bucket_keys}, {len(self.rounds)} rounds, "
-                f"{self.schema.names}, added {[field.name for added, _ in self.rounds for field in added]}")
+                f"{self.schema.names}, added {[field.name for added, _ in self.rounds for field in added]}, "
+                f"partitions by {self.partition_keys}")
 
 
 class Model:
@@ -196,6 +215,14 @@ async def _add_columns(program, tables, model, fields):
     return altered
 
 
+def _by_partition(program, rows):
+    """pyfluss writes an Arrow batch to the partition of its first row."""
+    batches = {}
+    for row in rows:
+        batches.setdefault(tuple(row[c] for c in program.partition_keys), []).append(row)
+    return batches.values()
+
+
 async def _write(program, table, model, operations):
     writers, last = {}, None
     for operation, rows, columns in operations:
@@ -203,7 +230,8 @@ async def _write(program, table, model, operations):
             for row in rows:
                 table.appender.append(row)
         elif operation == "arrow":
-            table.appender.write_arrow_batch(pa.RecordBatch.from_pylist(rows, schema=program.schema))
+            for batch in _by_partition(program, rows):
+                table.appender.write_arrow_batch(pa.RecordBatch.from_pylist(batch, schema=program.schema))
         elif operation in ("upsert", "delete"):
             writer = _writer(table, writers, columns)
             if last not in (None, writer):
@@ -261,6 +289,21 @@ async def _check_pk(program, table, model):
         assert (found and cut(found)) == (want and cut(want)), f"look-up of {key}: {found}, expected {want}"
 
 
+async def _check_partitioned(program, table, model):
+    """What weir's client reads hot and from both sides is as many rows; which ones, verify and pypaimon tell."""
+    cut = by_record_scanner(program.schema)
+    weir = Weir(table.client.server.bootstrap)
+    for how in ([], ["--hot"]):
+        found = await asyncio.to_thread(weir.rows, "scan", table.name, *how)
+        assert len(found) == len(model.rows()), f"weir scan {how}: {len(found)} rows, expected {len(model.rows())}"
+    if program.is_pk:
+        asked = program.random.sample(program.keys, min(6, len(program.keys)))
+        for key, found in zip(asked, await table.lookup(asked)):
+            want = model.state.get(model.key(canon.row(key, program.schema)))
+            want = want and canon.row(want, program.schema)
+            assert (found and cut(found)) == (want and cut(want)), f"look-up of {key}: {found}, expected {want}"
+
+
 async def _check_limit(program, table, model):
     found = await table.limit(100000)
     why = canon.differ([row for rows in found.values() for row in rows], model.rows())
@@ -269,8 +312,9 @@ async def _check_limit(program, table, model):
 
 async def _create(client, program):
     if program.engine.kind != "aggregation":
+        partitions = {"partition_keys": program.partition_keys} if program.partition_keys else {}
         return await client.create(program.schema, program.pk or None, program.buckets, name="program", bucket_keys=program.bucket_keys,
-                                   lake=program.lake, properties=program.properties)
+                                   lake=program.lake, properties=program.properties, **partitions)
     lake = {"table.datalake.enabled": "true", "table.datalake.freshness": "1s"} if program.lake else {}
     path = client.path("program")
     sql = create_table(path.table_name, program.schema, program.pk, {**program.properties, **lake}, program.engine.of_column, program.buckets,
@@ -294,15 +338,20 @@ async def run(client, seed, connect):
 
 async def _run(program, tables):
     model = Model(program, tables[0])
+    partitions = Partitions(tables[0].client.server, tables[0].name) if program.partition_keys else None
+    check = _check_partitioned if partitions else _check_pk if program.is_pk else _check_log
     for n, (added, by_writer) in enumerate(program.rounds):
         if added:
             tables = await _add_columns(program, tables, model, added)
         table = tables[0]
+        for _, rows, _ in (o for operations in by_writer if partitions for o in operations):
+            partitions.make_for(rows, program.schema, program.partition_keys)
         await asyncio.gather(*(_write(program, t, model, operations) for t, operations in zip(tables, by_writer)))
-        await (_check_pk if program.is_pk else _check_log)(program, table, model)
+        await check(program, table, model)
         if program.lake and (n == len(program.rounds) - 1 or program.random.random() < 0.3):
             await table.lake(model.rows(), cut=by_merging_pypaimon(program.schema) if program.is_pk else lambda row: row)
-    await _check_limit(program, table, model)
+    if not partitions:
+        await _check_limit(program, table, model)
     if program.lake:
         verdict = await verify(table.client.server, table.name)
         assert verdict["stream_rows"] == verdict["lake_rows"] == len(model.rows()), verdict
