@@ -111,6 +111,11 @@ def parts_of(rows, keys):
         ("lookup", "20000 look-ups, one in flight", ["lookup", "--keys", keys, "--rows", 20000, "--warmup", 1000, *QUICK]),
         ("lookup", "500000 look-ups, 64 in flight",
          ["lookup", "--keys", keys, "--rows", 500000, "--warmup", 0, "--inflight", 64, *QUICK]),
+        ("lookup", "upsert 300000 rows, 10 of each prefix", ["prefix-load", "--keys", 30000]),
+        ("lookup", "10000 prefix look-ups of 10 rows, one in flight",
+         ["prefix", "--keys", 30000, "--rows", 10000, "--warmup", 1000, *QUICK]),
+        ("lookup", "200000 prefix look-ups of 10 rows, 64 in flight",
+         ["prefix", "--keys", 30000, "--rows", 200000, "--warmup", 0, "--inflight", 64, *QUICK]),
         ("ack", "3000 appended rows, each awaited", ["ack", "--rows", 3000]),
         ("ack", "3000 upserted rows, each awaited", ["ack", "--rows", 3000, "--pk"]),
     ]
