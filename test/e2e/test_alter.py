@@ -8,8 +8,8 @@ from harness import canon, lake
 from harness.alter import add_columns, alter, alter_database
 from harness.client import partial
 from harness.partitions import Partitions
-from harness.weir import NO, Weir, verify
-from harness.wire import Wire, WireError
+from harness.weir import USAGE, Weir, verify
+from harness.wire import Wire, WireError, table_path
 
 USERS = pa.schema([pa.field("id", pa.int32(), nullable=False), ("name", pa.string())])
 EVENTS = pa.schema([("id", pa.int64()), ("kind", pa.string())])
@@ -58,6 +58,18 @@ async def test_what_may_not_be_altered_is_refused_and_changes_nothing(client, sh
     assert error_of(shared, "fluss.no_such_table", ("a", "b")) == 7
     assert error_of(shared, t.name, ("a", "b"), drop_columns=[{"column_name": "kind"}]) == 56
     assert (await client.admin.get_table_info(t.path)).get_properties() == before
+
+
+async def test_version_1_alters_too_and_the_number_of_buckets_stays(client, shared):
+    t = await client.create(EVENTS, buckets=1, lake=False)
+    request = {"table_path": table_path(t.name), "ignore_if_not_exists": False}
+    with Wire(shared.bootstrap) as w:
+        w.call("ALTER_TABLE", request | {"config_changes": [{"config_key": "owner", "config_value": "ops", "op_type": 0}]}, version=1)
+        with pytest.raises(WireError, match="number of buckets") as e:
+            w.call("ALTER_TABLE", request | {"modify_bucket_count": {"new_bucket_count": 3}}, version=1)
+    assert e.value.code == -1
+    info = await client.admin.get_table_info(t.path)
+    assert info.get_custom_properties() == {"owner": "ops"} and info.num_buckets == 1
 
 
 async def test_custom_options_are_set_removed_and_survive_a_restart(connect, server):
@@ -123,7 +135,7 @@ def test_weir_sql_alters(server):
     weir.run("sql", "ALTER TABLE t SET ('owner' = 'ops', 'table.datalake.enabled' = 'true'); ALTER TABLE t RESET ('never')")
     assert "'owner' = 'ops'" in weir.run("sql", "SHOW CREATE TABLE t")
     weir.verify("t", "--deadline", "60s")
-    weir.run("sql", "ALTER TABLE t ADD n INT", code=NO)
+    weir.run("sql", "ALTER TABLE t ADD n INT", code=USAGE)
     assert "E-INVALID-ALTER-TABLE" in weir.errors
     weir.run("sql", "ALTER TABLE IF EXISTS none ADD n INT; CREATE DATABASE d; ALTER DATABASE d SET ('a' = '1', 'b' = '2'); ALTER DATABASE d RESET ('b')")
     assert database_of(server, "d") == {"version": 1, "custom_properties": {"a": "1"}}
