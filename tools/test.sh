@@ -40,7 +40,7 @@ for name in "$@"; do
     case $name in
     unit) suite unit 600 make --no-print-directory unit ;;
     sim) SEEDS=${SEEDS:-${WEIR_LONG:+1000}} suite sim 120 tools/sim.sh ;;
-    e2e) suite e2e 1200 tools/e2e.sh ;;
+    e2e) suite e2e 1800 tools/e2e.sh ;;
     python) suite python 120 tools/python.sh ;;
     *) echo "no suite $name" >&2; exit 64 ;;
     esac

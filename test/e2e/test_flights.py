@@ -70,7 +70,7 @@ async def test_flights_by_tailnum_as_a_primary_key_table(client, shared, flights
     assert {(r["tailnum"], r["distance"]) for r in want.values()} == set(zip(last["tailnum"], last["distance"]))
     asked = random.Random(13).sample(sorted(want), LOOKUPS)
     assert await t.lookup([{"tailnum": k} for k in asked]) == [want[k] for k in asked]
-    changes = await t.scan(count=2 * named.num_rows - TAILS, seconds=120)
+    changes = await t.scan(count=2 * named.num_rows - TAILS, seconds=480)
     state = fold(changes, ["tailnum"])
     assert canon.differ(state.values(), want.values()) is None
     await t.lake(want.values(), seconds=120)
