@@ -29,7 +29,7 @@ def _number(v, t):
     if pa.types.is_float64(t):
         return v
     if pa.types.is_decimal(t):
-        v = v.quantize(decimal.Decimal(1).scaleb(-t.scale), context=EXACT) + 0  # no -0
+        v = EXACT.add(v.quantize(decimal.Decimal(1).scaleb(-t.scale), context=EXACT), 0)  # no -0
         return v if abs(int(v.scaleb(t.scale, context=EXACT))) < 10**t.precision else None
     half = 1 << t.bit_width - 1
     return (v + half) % (2 * half) - half
