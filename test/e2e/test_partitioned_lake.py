@@ -103,7 +103,7 @@ async def test_5_buckets_and_partitions_without_data_end_the_read(client):
     assert len(weir.rows("scan", t.name)) == 3
     assert (await verify(client.server, t.name))["union_now_rows"] == 3
     _, offsets = p.offsets()
-    assert list(offsets.values()) == [3] and {pid for pid, _ in offsets} == {p.list()["b"]}
+    assert [(pid, o) for (pid, _), o in offsets.items() if o] == [(p.list()["b"], 3)]  # of buckets without rows it is 0
 
 
 async def test_62_null_and_empty_values_are_no_partitions(client):
@@ -132,7 +132,7 @@ async def test_two_partition_columns_make_two_directories(client, shared):
     for row in lake.read(shared.warehouse, t.name, t.schema, system=True):
         pid = p.list()[f"{row['region']}${row['day']}"]
         ends[pid, row["__bucket"]] = max(ends.get((pid, row["__bucket"]), 0), row["__offset"] + 1)
-    assert offsets == ends and snapshot_id >= 1
+    assert {bucket: o for bucket, o in offsets.items() if o} == ends and snapshot_id >= 1
 
 
 async def test_partitions_come_and_go_while_rows_are_tiered(client):
