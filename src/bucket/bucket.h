@@ -36,7 +36,8 @@ struct bucket_env {
     bool flush_async;              /* weir.log.flush=async: the page cache is enough for the watermark */
     uint64_t segment_bytes;        /* log.segment.file-size */
     uint32_t index_interval_bytes; /* log.index.interval-size */
-    size_t delta_bytes_max;        /* of all buckets together; the largest is written to its engine above it */
+    size_t delta_bytes_max;        /* of all buckets together, of rows that no engine has: the largest is written to its
+                                      engine above it; and once more of rows kept after that, the oldest go above it */
     uint64_t replay_bytes_max;     /* log to replay above which a bucket's delta is written */
     int64_t delta_age_ms_max;      /* the same by age */
     int64_t writer_expiry_ms;      /* server.writer-id.expiration-time */
@@ -47,7 +48,8 @@ struct bucket_env {
     void (*flush_wanted)(void *arg, struct bucket *bucket);
     void (*state_flush_wanted)(void *arg, struct bucket *bucket);
     void *arg;
-    size_t delta_bytes;        /* now held by all; atomic */
+    size_t delta_bytes;        /* now held by all of rows that no engine has; atomic */
+    size_t written_bytes;      /* the same of rows that an engine got last and that are kept for reads */
     struct meta *meta;         /* gives numbers for auto-increment columns; NULL where there are none */
     struct metrics *metrics;   /* may be NULL */
     struct metric *flush_time; /* METRIC_LOG_FLUSH_TIME; may be NULL */

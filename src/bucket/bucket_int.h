@@ -151,10 +151,17 @@ void bucket_expire(struct bucket *bucket, bool roll_active);
 
 MUST_CHECK enum err_code state_open(struct bucket *bucket, struct err *err);
 void state_close(struct bucket *bucket);
-/* Asks for a state flush where age or log to replay say so; gives the bytes of the active delta. */
-size_t bucket_tick(struct bucket *bucket, int64_t now_ns);
+struct bucket_ticked {
+    size_t active_bytes;  /* of rows that the engine does not have; 0: there are none */
+    size_t written_bytes; /* of rows kept though it has them */
+    int64_t written_ns;   /* since when */
+};
+/* Asks for a state flush where age or log to replay say so, and lets go what was kept for long without a write. */
+void bucket_tick(struct bucket *bucket, int64_t now_ns, struct bucket_ticked *tick);
+/* Lets go of rows kept though the engine has them. */
+void bucket_forget_written(struct bucket *bucket);
 void bucket_want_state_flush(struct bucket *bucket);
-/* Brings env->delta_bytes up to date. */
+/* Brings env->delta_bytes and env->written_bytes up to date. */
 void state_count_locked(struct bucket *bucket);
 
 #endif

@@ -435,51 +435,73 @@ enum err_code buckets_remove_partition_files(const struct bucket_env *env, const
 
 /* ---- what is done from time to time ---- */
 
-struct largest {
-    struct bucket *bucket;
-    size_t bytes;
+struct chosen {
+    struct bucket *largest; /* with the most rows that its engine does not have */
+    size_t largest_bytes;
+    struct bucket *oldest; /* that keeps rows though its engine has them, for the longest time */
+    int64_t oldest_ns;
 };
 
-/* The bucket whose delta is largest; asks those whose delta is old or whose log is long. */
-static void home_tick(const struct home_buckets *home, int64_t now_ns, struct largest *largest)
+/* Asks those whose delta is old or whose log is long. */
+static void home_tick(const struct home_buckets *home, int64_t now_ns, struct chosen *chosen)
 {
+    struct bucket_ticked tick;
     for (int32_t i = 0; i < home->count; i++) {
         if (!home->items[i])
             continue;
         if (!bucket_has_key(home->items[i]))
             return; /* nor have the others */
-        size_t bytes = bucket_tick(home->items[i], now_ns);
-        if (bytes > largest->bytes)
-            *largest = (struct largest){home->items[i], bytes};
+        bucket_tick(home->items[i], now_ns, &tick);
+        if (tick.active_bytes > chosen->largest_bytes) {
+            chosen->largest = home->items[i];
+            chosen->largest_bytes = tick.active_bytes;
+        }
+        if (tick.written_bytes > 0 && (!chosen->oldest || tick.written_ns < chosen->oldest_ns)) {
+            chosen->oldest = home->items[i];
+            chosen->oldest_ns = tick.written_ns;
+        }
     }
 }
 
-/* With one count more, or NULL. */
-static struct bucket *tick_locked(struct buckets *buckets, int64_t now_ns)
+/* Both with one count more, or NULL. */
+static struct chosen tick_locked(struct buckets *buckets, int64_t now_ns)
 {
-    struct largest largest = {0};
+    struct chosen chosen = {0};
     size_t at = 0;
     struct slice key;
     void *value;
     while (map_next(&buckets->tables, &at, &key, &value)) {
         const struct table_buckets *table = value;
         if (table->whole)
-            home_tick(table->whole, now_ns, &largest);
+            home_tick(table->whole, now_ns, &chosen);
         for (size_t i = 0; i < table->partitions.len; i++)
-            home_tick(table->partitions.ptr[i], now_ns, &largest);
+            home_tick(table->partitions.ptr[i], now_ns, &chosen);
     }
-    return largest.bucket ? bucket_ref(largest.bucket) : NULL;
+    if (chosen.largest)
+        bucket_ref(chosen.largest);
+    if (chosen.oldest)
+        bucket_ref(chosen.oldest);
+    return chosen;
+}
+
+/* What a single bucket wrote may be larger than the limit that made it write, by what came until the next tick. */
+static size_t written_bytes_max(const struct bucket_env *env)
+{
+    return env->delta_bytes_max + env->delta_bytes_max / 4;
 }
 
 void buckets_tick(struct buckets *buckets)
 {
     struct bucket_env *env = buckets->env;
     os_mutex_lock(&buckets->mutex);
-    struct bucket *largest = tick_locked(buckets, os_mono_ns(env->os));
+    struct chosen chosen = tick_locked(buckets, os_mono_ns(env->os));
     os_mutex_unlock(&buckets->mutex);
-    if (largest && __atomic_load_n(&env->delta_bytes, __ATOMIC_RELAXED) > env->delta_bytes_max)
-        bucket_want_state_flush(largest);
-    bucket_unref(largest);
+    if (chosen.largest && __atomic_load_n(&env->delta_bytes, __ATOMIC_RELAXED) > env->delta_bytes_max)
+        bucket_want_state_flush(chosen.largest);
+    if (chosen.oldest && __atomic_load_n(&env->written_bytes, __ATOMIC_RELAXED) > written_bytes_max(env))
+        bucket_forget_written(chosen.oldest);
+    bucket_unref(chosen.largest);
+    bucket_unref(chosen.oldest);
 }
 
 static void home_expire(const struct home_buckets *home, bool roll_active)

@@ -14,13 +14,14 @@ struct delta *delta_create(void)
 
 struct delta *delta_ref(struct delta *delta)
 {
-    delta->ref_count++;
+    if (delta)
+        __atomic_add_fetch(&delta->ref_count, 1, __ATOMIC_RELAXED);
     return delta;
 }
 
 void delta_unref(struct delta *delta)
 {
-    if (!delta || --delta->ref_count > 0)
+    if (!delta || __atomic_sub_fetch(&delta->ref_count, 1, __ATOMIC_ACQ_REL) > 0)
         return;
     arena_deinit(&delta->arena);
     mem_free(delta->slots);
@@ -30,6 +31,8 @@ void delta_unref(struct delta *delta)
 
 size_t delta_bytes(const struct delta *delta)
 {
+    if (!delta)
+        return 0;
     return delta->arena.total_bytes + delta->slot_count * sizeof *delta->slots +
            delta->prefix_slot_count * sizeof *delta->prefix_slots;
 }
@@ -60,10 +63,20 @@ static void grow(struct delta *delta)
     mem_free(old);
 }
 
-void delta_prefetch(const struct delta *delta, struct slice key)
+uint64_t delta_hash(struct slice key)
 {
-    if (delta && delta->slot_count)
-        __builtin_prefetch(&delta->slots[hash64(key) & (delta->slot_count - 1)]);
+    return hash64(key);
+}
+
+void delta_prefetch(const struct delta *delta, uint64_t hash, enum delta_step step)
+{
+    if (!delta || !delta->slot_count)
+        return;
+    const struct delta_slot *slot = &delta->slots[hash & (delta->slot_count - 1)];
+    if (step == DELTA_SLOT)
+        __builtin_prefetch(slot);
+    else if (slot->hash == hash && slot->entry)
+        __builtin_prefetch(step == DELTA_ENTRY ? (const void *)slot->entry : slot->entry->newest);
 }
 
 /* ---- by prefix ---- */
@@ -189,12 +202,15 @@ static int by_key(const void *a, const void *b)
     return delta_item_compare(a, b);
 }
 
+#define COLLECT_AHEAD 12 /* slots: entries lie anywhere in memory */
+
 struct delta_item *delta_collect(const struct delta *delta, int64_t below, size_t *count)
 {
     *count = 0;
     struct delta_item *items = mem_alloc((delta ? delta->entry_count : 0) * sizeof *items);
     for (size_t i = 0; delta && i < delta->slot_count; i++) {
         const struct delta_entry *entry = delta->slots[i].entry;
+        __builtin_prefetch(delta->slots[MIN(i + COLLECT_AHEAD, delta->slot_count - 1)].entry);
         const struct delta_version *version = entry ? version_below(entry, below) : NULL;
         if (version)
             items[(*count)++] = (struct delta_item){prefix_of(entry->key), entry->key, version};

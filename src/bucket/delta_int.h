@@ -5,7 +5,8 @@
  * ever overwritten or freed singly: a generation is written to the engine as a whole and dropped as a whole, so what a
  * reader holds stays valid while it holds a reference.
  *
- * thread: put, undo and collect under the bucket's mutex; get too; versions once obtained are immutable. */
+ * thread: put, undo and collect under the bucket's mutex; get too; versions once obtained are immutable. References are
+ * taken under the mutex and given up anywhere. */
 #ifndef WEIR_BUCKET_DELTA_INT_H
 #define WEIR_BUCKET_DELTA_INT_H
 
@@ -43,7 +44,7 @@ struct delta_prefix_link {
 };
 
 struct delta {
-    int ref_count; /* the bucket and its scans; under the bucket's mutex */
+    int ref_count; /* the bucket, its scans and puts; atomic */
     struct arena arena;
     struct delta_slot *slots;
     size_t slot_count; /* a power of two, or 0 */
@@ -65,8 +66,9 @@ struct delta_undo {
 };
 
 struct delta *delta_create(void);
+/* NULL is fine for these. Giving up the last reference frees, which takes a while: not under a mutex. */
 struct delta *delta_ref(struct delta *delta);
-void delta_unref(struct delta *delta); /* NULL is fine */
+void delta_unref(struct delta *delta);
 
 /* value.ptr NULL deletes. undo may be NULL. prefix_len: of the key, by which delta_collect_prefix will find it; the
  * same for each put of a key; 0: not at all. */
@@ -74,13 +76,16 @@ void delta_put(struct delta *delta, struct slice key, size_t prefix_len, int64_t
                struct delta_undo *undo);
 void delta_undo(struct delta_undo *undo);
 
-/* Brings what a get or put of the key will touch closer to the processor. */
-void delta_prefetch(const struct delta *delta, struct slice key);
+/* Brings what a get or put of a key will touch closer to the processor: each step needs the one before it to have
+ * arrived, so there should be other work between them. */
+enum delta_step { DELTA_SLOT, DELTA_ENTRY, DELTA_VERSION };
+uint64_t delta_hash(struct slice key);
+void delta_prefetch(const struct delta *delta, uint64_t hash, enum delta_step step);
 
 /* The newest version of an offset below `below`, or NULL: then an older generation or the engine knows. */
 const struct delta_version *delta_get(const struct delta *delta, struct slice key, int64_t below);
 
-/* Bytes that the generation costs. */
+/* Bytes that the generation costs; NULL is an empty one. */
 size_t delta_bytes(const struct delta *delta);
 
 struct delta_item {

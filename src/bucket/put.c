@@ -84,12 +84,14 @@ enum err_code state_row_decode(struct state *state, struct slice value, struct d
 
 /* ---- one put ---- */
 
-/* The newest value of a key, durable or not. write_lock is held, so nobody changes the delta meanwhile. */
+/* write_lock is held, so nobody changes the active delta meanwhile. */
 enum err_code put_newest_get(struct put *put, struct slice key, struct slice *value, struct err *err)
 {
     const struct delta_version *version = delta_get(put->state->active, key, INT64_MAX);
     if (!version)
-        version = delta_get(put->state->frozen, key, INT64_MAX);
+        version = delta_get(put->frozen, key, INT64_MAX);
+    if (!version)
+        version = delta_get(put->written, key, INT64_MAX);
     if (version) {
         *value = version->deleted ? (struct slice){0} : version->value;
         return OK;
@@ -124,16 +126,43 @@ static enum err_code record_put(struct put *put, const struct kv_record *record,
     return record->row.ptr ? put_upsert(put, record, err) : put_delete(put, record->key, err);
 }
 
-#define PUT_AHEAD 16 /* records whose place in the delta is fetched while others are being put */
+#define PUT_AHEAD 24 /* records whose place in the deltas is fetched while others are being put */
+
+/* The records that come next. What a put touches lies anywhere in memory, so it is asked for ahead, step by step. */
+struct coming {
+    struct slice rest;
+    uint64_t hashes[PUT_AHEAD];
+    uint32_t count;
+};
+
+static void prefetch(const struct put *put, const struct coming *coming, uint32_t n, enum delta_step step)
+{
+    if (n >= coming->count)
+        return;
+    uint64_t hash = coming->hashes[n % PUT_AHEAD];
+    delta_prefetch(put->state->active, hash, step);
+    delta_prefetch(put->frozen, hash, step);
+    delta_prefetch(put->written, hash, step);
+}
+
+/* Before record n is put. */
+static void look_ahead(const struct put *put, struct coming *coming, uint32_t n)
+{
+    struct kv_record record;
+    for (; coming->count < n + PUT_AHEAD && kv_batch_next(&coming->rest, &record); coming->count++)
+        coming->hashes[coming->count % PUT_AHEAD] = delta_hash(record.key);
+    prefetch(put, coming, n + PUT_AHEAD - 1, DELTA_SLOT);
+    prefetch(put, coming, n + PUT_AHEAD * 2 / 3, DELTA_ENTRY);
+    prefetch(put, coming, n + PUT_AHEAD / 3, DELTA_VERSION);
+}
 
 static enum err_code records_put(struct put *put, struct err *err)
 {
-    struct slice rest = put->batch.records, ahead = rest;
-    struct kv_record record, coming;
-    uint32_t ahead_count = 0;
-    for (uint32_t count = 0; kv_batch_next(&rest, &record); count++) {
-        for (; ahead_count < count + PUT_AHEAD && kv_batch_next(&ahead, &coming); ahead_count++)
-            delta_prefetch(put->state->active, coming.key);
+    struct slice rest = put->batch.records;
+    struct coming coming = {.rest = rest};
+    struct kv_record record;
+    for (uint32_t n = 0; kv_batch_next(&rest, &record); n++) {
+        look_ahead(put, &coming, n);
         enum err_code code = record_put(put, &record, err);
         /* Whatever a value can't be written for is the sender's: a stored row was written once. The checksum was right,
          * so the same bytes would come again: no code that clients repeat a request for. */
@@ -158,6 +187,8 @@ static enum err_code begin_locked(struct put *put, bool *duplicate, struct bucke
         *append = (struct bucket_append){appended.base_offset, appended.next_offset};
     put->next_offset = log_end_offset(put->bucket->log);
     put->row_count = put->state->row_count;
+    put->frozen = delta_ref(put->state->frozen);
+    put->written = delta_ref(put->state->written);
     return OK;
 }
 
@@ -244,6 +275,8 @@ enum err_code bucket_put(struct bucket *bucket, const struct bucket_put *what, s
     enum err_code code = put_under_lock(&put, what, append, err);
     arena_reset(&bucket->state->scratch);
     os_mutex_unlock(&bucket->state->write_lock);
+    delta_unref(put.frozen);
+    delta_unref(put.written);
     vec_deinit(&put.undo.steps);
     buf_deinit(&put.key);
     buf_deinit(&put.value);

@@ -14,6 +14,7 @@ struct put {
     bool overwrite;                    /* no merge engine, deletes allowed */
     int64_t next_offset;               /* of the next changelog row */
     int64_t row_count;
+    struct delta *frozen, *written; /* the state's when the put began, counted: values are borrowed from them */
     struct delta_undo undo;
     struct buf key, value;
 };

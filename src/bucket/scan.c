@@ -70,7 +70,7 @@ enum err_code bucket_scan_open(struct bucket *bucket, struct slice prefix, struc
         code = kv_iter_open(state->engine, (struct slice){0}, prefix, &scan->iter, err);
     if (code == OK) {
         scan->active = delta_ref(state->active);
-        scan->frozen = state->frozen ? delta_ref(state->frozen) : NULL;
+        scan->frozen = delta_ref(state->frozen);
         newer = delta_part(scan->active, prefix, whole, bucket->high_watermark, &newer_count);
         older = delta_part(scan->frozen, prefix, whole, bucket->high_watermark, &older_count);
         *log_offset = bucket->high_watermark;

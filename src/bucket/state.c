@@ -41,7 +41,8 @@ enum err_code bucket_lookup(struct bucket *bucket, struct slice key, bool may_bl
     os_mutex_lock(&bucket->mutex);
     enum err_code code = bucket_check_open_locked(bucket, err);
     bool found = code == OK && (delta_answer(state->active, key, bucket->high_watermark, arena, value) ||
-                                delta_answer(state->frozen, key, bucket->high_watermark, arena, value));
+                                delta_answer(state->frozen, key, bucket->high_watermark, arena, value) ||
+                                delta_answer(state->written, key, bucket->high_watermark, arena, value));
     os_mutex_unlock(&bucket->mutex);
     if (code != OK || found)
         return code;
@@ -55,12 +56,17 @@ bool bucket_in_memory(const struct bucket *bucket)
     return !state || (!__atomic_load_n(&state->engine, __ATOMIC_ACQUIRE) && state->number_column < 0);
 }
 
+static void count(size_t *total, size_t *counted, size_t bytes)
+{
+    __atomic_add_fetch(total, bytes - *counted, __ATOMIC_RELAXED);
+    *counted = bytes;
+}
+
 void state_count_locked(struct bucket *bucket)
 {
     struct state *state = bucket->state;
-    size_t bytes = delta_bytes(state->active) + (state->frozen ? delta_bytes(state->frozen) : 0);
-    __atomic_add_fetch(&bucket->env->delta_bytes, bytes - state->counted_bytes, __ATOMIC_RELAXED);
-    state->counted_bytes = bytes;
+    count(&bucket->env->delta_bytes, &state->counted_bytes, delta_bytes(state->active) + delta_bytes(state->frozen));
+    count(&bucket->env->written_bytes, &state->written_bytes, delta_bytes(state->written));
 }
 
 /* ---- when the delta is written ---- */
@@ -77,20 +83,36 @@ void bucket_want_state_flush(struct bucket *bucket)
         bucket->env->state_flush_wanted(bucket->env->arg, bucket);
 }
 
-size_t bucket_tick(struct bucket *bucket, int64_t now_ns)
+void bucket_tick(struct bucket *bucket, int64_t now_ns, struct bucket_ticked *tick)
 {
     struct state *state = bucket->state;
+    *tick = (struct bucket_ticked){0};
     if (!state || !__atomic_load_n(&bucket->log, __ATOMIC_ACQUIRE))
-        return 0;
+        return;
     os_mutex_lock(&bucket->mutex);
     size_t bytes = delta_bytes(state->active);
     bool some = state->active->entry_count > 0;
-    bool old = some && now_ns - state->active_since_ns > bucket->env->delta_age_ms_max * 1000000;
-    bool much = some && bucket_log_bytes(bucket) - state->applied_bytes > bucket->env->replay_bytes_max;
+    bool old = now_ns - state->active_since_ns > bucket->env->delta_age_ms_max * 1000000;
+    bool much = bucket_log_bytes(bucket) - state->applied_bytes > bucket->env->replay_bytes_max;
+    tick->written_bytes = delta_bytes(state->written);
+    tick->written_ns = state->active_since_ns;
     os_mutex_unlock(&bucket->mutex);
-    if (old || much)
+    if (some && (old || much))
         bucket_want_state_flush(bucket);
-    return some ? bytes : 0;
+    if (!some && old)
+        bucket_forget_written(bucket);
+    tick->active_bytes = some ? bytes : 0;
+}
+
+void bucket_forget_written(struct bucket *bucket)
+{
+    struct state *state = bucket->state;
+    os_mutex_lock(&bucket->mutex);
+    struct delta *written = state->written;
+    state->written = NULL;
+    state_count_locked(bucket);
+    os_mutex_unlock(&bucket->mutex);
+    delta_unref(written);
 }
 
 /* ---- writing the delta to the engine ---- */
@@ -99,12 +121,15 @@ size_t bucket_tick(struct bucket *bucket, int64_t now_ns)
 static bool freeze(struct bucket *bucket, int64_t *end, int64_t *row_count, uint64_t *bytes)
 {
     struct state *state = bucket->state;
+    struct delta *written = NULL;
     os_mutex_lock(&state->write_lock);
     os_mutex_lock(&bucket->mutex);
     state->flush_wanted = false;
     /* A generation that could not be written is still frozen: it is tried again, what came later waits. */
     bool some = state->frozen || (state->active->entry_count > 0 && !bucket->closed);
     if (some && !state->frozen) {
+        written = state->written; /* its memory is needed now */
+        state->written = NULL;
         state->frozen = state->active;
         state->active = delta_create();
         state->frozen_end = bucket_log_end(bucket);
@@ -117,7 +142,17 @@ static bool freeze(struct bucket *bucket, int64_t *end, int64_t *row_count, uint
     *bytes = state->frozen_bytes;
     os_mutex_unlock(&bucket->mutex);
     os_mutex_unlock(&state->write_lock);
+    delta_unref(written);
     return some;
+}
+
+#define WRITE_AHEAD 8 /* items whose bytes, anywhere in memory, are asked for while others are written */
+
+static void item_prefetch(const struct delta_item *item)
+{
+    __builtin_prefetch(item->key.ptr);
+    __builtin_prefetch(item->version);
+    __builtin_prefetch((const uint8_t *)item->version + 64); /* the value is behind it */
 }
 
 static enum err_code run_write(struct kv *kv, const struct delta_item *items, size_t count, bool with_deletes,
@@ -128,6 +163,8 @@ static enum err_code run_write(struct kv *kv, const struct delta_item *items, si
     enum err_code code = OK;
     TRY(kv_run_begin(kv, &run, err));
     for (size_t i = 0; i < count && code == OK; i++) {
+        if (i + WRITE_AHEAD < count)
+            item_prefetch(&items[i + WRITE_AHEAD]);
         bool deleted = items[i].version->deleted;
         if (deleted && !with_deletes)
             continue;
@@ -170,12 +207,11 @@ static enum err_code frozen_write(struct bucket *bucket, int64_t end, int64_t ro
     TRY(engine_write(bucket, &engine, err));
     os_mutex_lock(&bucket->mutex);
     __atomic_store_n(&state->engine, engine, __ATOMIC_RELEASE);
-    struct delta *written = state->frozen;
+    state->written = state->frozen;
     state->frozen = NULL;
     state->applied = end;
     state->applied_bytes = bytes;
     state->active_since_ns = os_mono_ns(bucket->env->os);
-    delta_unref(written);
     state_count_locked(bucket);
     os_mutex_unlock(&bucket->mutex);
     /* Later than the engine: a crash in between only makes the next start replay what the engine has. */

@@ -25,6 +25,7 @@ struct state {
     struct strand strand;
     struct delta *active;            /* entries change under both write_lock and mutex, so either is enough to read */
     struct delta *frozen;            /* being written to the engine, or NULL; never changes */
+    struct delta *written;           /* what the engine got last, kept to save looking there, or NULL; never changes */
     struct kv *engine;               /* NULL: nothing was written yet; set once */
     int64_t applied;                 /* the engine holds the changelog below it */
     uint64_t applied_bytes;          /* bytes of the log at that time */
@@ -33,6 +34,7 @@ struct state {
     int64_t active_since_ns; /* when the last generation was written, or the bucket opened */
     int64_t row_count;       /* with everything that was put; 0 where an insert looks like an update (image WAL) */
     size_t counted_bytes;    /* of env->delta_bytes */
+    size_t written_bytes;    /* of env->written_bytes */
     bool flush_wanted;
     /* Where the bucket key is a proper prefix of the primary key, in columns and in bytes: */
     bool by_prefix;

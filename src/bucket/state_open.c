@@ -240,9 +240,11 @@ void state_close(struct bucket *bucket)
 {
     struct state *state = bucket->state;
     __atomic_sub_fetch(&bucket->env->delta_bytes, state->counted_bytes, __ATOMIC_RELAXED);
+    __atomic_sub_fetch(&bucket->env->written_bytes, state->written_bytes, __ATOMIC_RELAXED);
     kv_close(state->engine);
     delta_unref(state->active);
     delta_unref(state->frozen);
+    delta_unref(state->written);
     if (state->table)
         log_batch_builder_deinit(&state->changelog);
     table_unref(state->table);

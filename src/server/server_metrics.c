@@ -37,6 +37,8 @@ static void process_gauges(struct print *print)
     gauge(print, METRIC_LEADERS, METRIC_NO_LABELS, (int64_t)buckets);
     gauge(print, METRIC_DELTA_BYTES, METRIC_NO_LABELS,
           (int64_t)__atomic_load_n(&server->env.delta_bytes, __ATOMIC_RELAXED));
+    gauge(print, METRIC_WRITTEN_BYTES, METRIC_NO_LABELS,
+          (int64_t)__atomic_load_n(&server->env.written_bytes, __ATOMIC_RELAXED));
     gauge(print, METRIC_RESIDENT_BYTES, METRIC_NO_LABELS, (int64_t)os_resident_bytes(server->os));
     gauge(print, METRIC_CPU_TIME, METRIC_NO_LABELS, os_cpu_ns(server->os) / 1000000);
     gauge(print, METRIC_OPEN_FILES, METRIC_NO_LABELS, (int64_t)os_open_files(server->os));
