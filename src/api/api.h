@@ -76,6 +76,9 @@ struct api_config {
      * there already is taken, with or without rows, if it fits (blocks). */
     enum err_code (*lake_alter)(void *arg, struct slice database, struct slice name,
                                 const struct table_descriptor *table, bool just_enabled, struct err *err);
+    /* A snapshot of this id is, or was, in the lake table (blocks). errors: LAKE_SNAPSHOT_NOT_EXIST; IO. */
+    enum err_code (*lake_check_snapshot)(void *arg, struct slice database, struct slice name, int64_t snapshot_id,
+                                         struct err *err);
     /* Entries datalake.<format>.* of the server's options: shown to clients of lake-enabled tables. */
     const struct properties *lake_options;
     void *lake_arg;

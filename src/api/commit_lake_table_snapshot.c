@@ -45,6 +45,21 @@ static enum err_code progress_make_durable(struct api_call *call, const struct l
     return OK;
 }
 
+/* What the lake does not hold would pass for tiered, and never be. */
+static enum err_code lake_check(struct api_call *call, const struct lake_commit *commit, struct err *err)
+{
+    const struct api_config *config = &call->api->config;
+    const struct table_info *table;
+    if (!config->lake_check_snapshot)
+        return err_set(err, ERR_LAKE_STORAGE_NOT_CONFIGURED_EXCEPTION,
+                       "this server has no lake: set datalake.format in its options");
+    TRY(meta_table_get_by_id(config->meta, commit->table_id, &table, err));
+    enum err_code code =
+        config->lake_check_snapshot(config->lake_arg, table->database, table->name, commit->snapshot_id, err);
+    table_unref(table);
+    return code;
+}
+
 static void commit_one(struct api_call *call, const struct lake_commit *commit,
                        struct wire_pb_commit_lake_table_snapshot_resp_for_table *answer)
 {
@@ -53,6 +68,8 @@ static void commit_one(struct api_call *call, const struct lake_commit *commit,
     enum err_code code = api_check_table_id(call, ACL_WRITE, commit->table_id, &err);
     if (code == OK)
         code = progress_make_durable(call, commit, &err);
+    if (code == OK)
+        code = lake_check(call, commit, &err);
     if (code == OK)
         code = meta_lake_commit(call->api->config.meta, commit, &err);
     if (code != OK)

@@ -33,12 +33,27 @@ static void offsets_read(struct api_call *call, const struct wire_pb_table_offse
     }
 }
 
+static enum err_code lake_check(struct api_call *call, int64_t table_id, struct err *err)
+{
+    const struct table_info *table;
+    TRY(meta_table_get_by_id(call->api->config.meta, table_id, &table, err));
+    enum err_code code = OK;
+    if (!table->settings.lake_enabled)
+        code = err_set(err, ERR_INVALID_TABLE_EXCEPTION,
+                       "table %.*s.%.*s is not for the lake: "
+                       "table.datalake.enabled is not true",
+                       SLICE_ARGS(table->database), SLICE_ARGS(table->name));
+    table_unref(table);
+    return code;
+}
+
 static enum err_code prepare(struct api_call *call, const struct wire_pb_table_offsets *req, struct slice *path,
                              struct err *err)
 {
     const struct wire_prepare_lake_table_snapshot_request *all = call->request;
     struct lake_offsets offsets;
     TRY(api_check_table_id(call, ACL_WRITE, req->table_id, err));
+    TRY(lake_check(call, req->table_id, err));
     offsets_read(call, req, &offsets);
     TRY(offsets_make_durable(call, req->table_id, &offsets, err));
     return meta_lake_prepare(call->api->config.meta, req->table_id, req->table_path.database_name,

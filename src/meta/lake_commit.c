@@ -75,10 +75,8 @@ static enum err_code check_buckets(const struct change *change, struct err *err)
         return err_set(err, ERR_INVALID_ARGUMENT, "progress of %zu buckets; at most %d are taken",
                        commit->progress_count, META_LAKE_BUCKETS_MAX);
     for (size_t i = 0; i < commit->progress_count; i++)
-        if (commit->progress[i].bucket < 0 || commit->progress[i].bucket >= change->table->descriptor->bucket_count)
-            return err_set(err, ERR_INVALID_ARGUMENT, "Table %lld has %d buckets, there is no bucket %d.",
-                           (long long)commit->table_id, change->table->descriptor->bucket_count,
-                           commit->progress[i].bucket);
+        TRY(partition_check_bucket(change->meta, change->table, commit->progress[i].partition_id,
+                                   commit->progress[i].bucket, err));
     return OK;
 }
 
@@ -289,6 +287,17 @@ static void drop_dead_progress(struct change *change)
     change->progress.len = kept;
 }
 
+/* A lake only grows: what an older snapshot holds, a newer one holds too. */
+static enum err_code check_not_ahead(struct change *change, const struct lake_entry *latest, struct err *err)
+{
+    if (change->before_latest || change->commit->snapshot_id > latest->snapshot_id)
+        return OK;
+    return err_set(err, ERR_INVALID_ARGUMENT,
+                   "Lake snapshot %lld of table %lld is older than %lld, which is registered, and can't hold more.",
+                   (long long)change->commit->snapshot_id, (long long)change->table->table_id,
+                   (long long)latest->snapshot_id);
+}
+
 /* Of two snapshots with the same offsets, a round's and a compaction's, the one with the lower id is older. */
 static bool is_older(struct change *change, const struct lake_entry *latest)
 {
@@ -311,6 +320,8 @@ static enum err_code commit_locked(struct change *change, struct err *err)
     drop_dead_progress(change);
     size_t count = entry_count(change);
     change->before_latest = count && is_older(change, entry_at(change, count - 1));
+    if (count)
+        TRY(check_not_ahead(change, entry_at(change, count - 1), err));
     decide_retention(change);
     TRY(store(change, err));
     struct lake gone = {0};

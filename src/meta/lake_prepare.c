@@ -53,8 +53,8 @@ enum err_code lake_file_write(struct meta *meta, const struct table_info *table,
     return OK;
 }
 
-static enum err_code check_table(const struct table_info *table, struct slice database, struct slice name,
-                                 const struct lake_offsets *offsets, struct err *err)
+static enum err_code check_table(struct meta *meta, const struct table_info *table, struct slice database,
+                                 struct slice name, const struct lake_offsets *offsets, struct err *err)
 {
     if (!slice_equal(table->database, database) || !slice_equal(table->name, name))
         return err_set(err, ERR_TABLE_NOT_EXIST,
@@ -62,9 +62,33 @@ static enum err_code check_table(const struct table_info *table, struct slice da
                        (int)MIN(database.len, 80), (const char *)database.ptr, (int)MIN(name.len, 80),
                        (const char *)name.ptr, (long long)table->table_id);
     for (size_t i = 0; i < offsets->count; i++)
-        if (offsets->items[i].bucket >= table->descriptor->bucket_count)
-            return err_set(err, ERR_INVALID_ARGUMENT, "Table %lld has %d buckets, there is no bucket %d.",
-                           (long long)table->table_id, table->descriptor->bucket_count, offsets->items[i].bucket);
+        TRY(partition_check_bucket(meta, table, offsets->items[i].partition_id, offsets->items[i].bucket, err));
+    return OK;
+}
+
+/* With deletion vectors a stock worker also prepares offsets that are long in the lake: those of the snapshot that
+ * readers may see by now. */
+static bool may_go_back(const struct table_info *table)
+{
+    const struct slice *set = properties_get(&table->descriptor->custom_properties, "paimon.deletion-vectors.enabled");
+    return set && slice_equal_nocase(*set, SLICE("true"));
+}
+
+/* A worker that was believed lost, whose rows another one has tiered meanwhile, is stopped before it commits them to
+ * the lake once more. Stock does not look, so its workers do not either. */
+static enum err_code check_not_behind(struct lake_offsets latest, struct lake_offsets offsets, struct err *err)
+{
+    for (size_t i = 0, at = 0; i < offsets.count; i++) {
+        const struct lake_offset *told = &offsets.items[i];
+        while (at < latest.count && lake_offset_compare(&latest.items[at], told) < 0)
+            at++;
+        if (at < latest.count && lake_offset_compare(&latest.items[at], told) == 0 &&
+            told->end_offset < latest.items[at].end_offset)
+            return err_set(err, ERR_FENCED_TIERING_EPOCH_EXCEPTION,
+                           "bucket %d: the lake holds its log up to %lld already, the round ends at %lld; it was "
+                           "overtaken, begin it anew",
+                           told->bucket, (long long)latest.items[at].end_offset, (long long)told->end_offset);
+    }
     return OK;
 }
 
@@ -75,11 +99,14 @@ enum err_code meta_lake_prepare(struct meta *meta, int64_t table_id, struct slic
     const struct table_info *table;
     TRY(meta_table_get_by_id(meta, table_id, &table, err));
     enum err_code code;
-    struct lake_offsets merged;
+    struct lake_offsets merged, latest = {0};
     TRY_OR_FAIL(lake_offsets_check(arena, offsets, &merged, err));
-    TRY_OR_FAIL(check_table(table, database, name, &merged, err));
+    TRY_OR_FAIL(check_table(meta, table, database, name, &merged, err));
     if (!ignore_previous)
-        merged = lake_offsets_merge(arena, lake_latest_offsets(meta, table_id, arena), merged);
+        latest = lake_latest_offsets(meta, table_id, arena);
+    if (!may_go_back(table))
+        TRY_OR_FAIL(check_not_behind(latest, merged, err));
+    merged = lake_offsets_merge(arena, latest, merged);
     os_mutex_lock(&meta->read);
     merged = partition_live_offsets_locked(meta, merged, arena);
     os_mutex_unlock(&meta->read);

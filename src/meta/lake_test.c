@@ -198,6 +198,33 @@ static void prepare_can_ignore_what_is_registered(void **state)
     buf_deinit(&bytes);
 }
 
+/* A worker that was believed lost is stopped before it commits rows that another one has tiered meanwhile. */
+static void prepare_of_a_round_that_was_overtaken_is_refused(void **state)
+{
+    (void)state;
+    struct slice path;
+    struct lake_offsets behind = offsets_of(30, 19, -1), same = offsets_of(10, 20, -1);
+    commit(1, prepare(10, 20, -1));
+    MUST_FAIL(ERR_FENCED_TIERING_EPOCH_EXCEPTION,
+              meta_lake_prepare(bed.meta, table_id, FLUSS, NAME, &behind, false, &bed.arena, &path, &err));
+    assert_non_null(strstr(err.text, "bucket 1: the lake holds its log up to 20 already, the round ends at 19"));
+    MUST(meta_lake_prepare(bed.meta, table_id, FLUSS, NAME, &behind, true, &bed.arena, &path, &err));
+    MUST(meta_lake_prepare(bed.meta, table_id, FLUSS, NAME, &same, false, &bed.arena, &path, &err));
+}
+
+/* With deletion vectors stock prepares what readers may see by now, which is behind what was tiered. */
+static void prepare_may_go_back_with_deletion_vectors(void **state)
+{
+    (void)state;
+    struct table_descriptor descriptor = meta_bed_table(&bed, 3, true);
+    properties_set(&bed.arena, &descriptor.custom_properties, SLICE("paimon.deletion-vectors.enabled"), SLICE("true"));
+    meta_bed_drop(&bed, "t");
+    table_id = meta_bed_create_as(&bed, "t", &descriptor);
+    commit(2, prepare(10, 20, 30));
+    commit_found(1, prepare(10, 19, 30));
+    assert_snapshot(LAKE_LATEST, 0, 2, offsets_of(10, 20, 30));
+}
+
 static void prepare_of_a_table_made_anew_is_refused(void **state)
 {
     (void)state;
@@ -216,14 +243,20 @@ static void prepare_checks_its_buckets(void **state)
 {
     (void)state;
     struct slice path;
-    const struct lake_offset bad[][2] = {
-        {{-1, 3, 1}, {-1, 0, 1}},                                                       /* there are 0, 1, 2 */
-        {{-1, -1, 1}, {-1, 0, 1}}, {{-1, 0, -2}, {-1, 1, 1}}, {{-1, 0, 1}, {-1, 0, 2}}, /* twice */
-        {{-1, 0, 1}, {5, 1, 2}},                                                        /* partitioned and not */
+    const struct {
+        struct lake_offset offsets[2];
+        enum err_code want;
+    } bad[] = {
+        {{{-1, 3, 1}, {-1, 0, 1}}, ERR_UNKNOWN_TABLE_OR_BUCKET_EXCEPTION}, /* there are 0, 1, 2 */
+        {{{0, 0, 1}, {0, 1, 1}}, ERR_UNKNOWN_TABLE_OR_BUCKET_EXCEPTION},   /* of a partition */
+        {{{-1, -1, 1}, {-1, 0, 1}}, ERR_INVALID_ARGUMENT},
+        {{{-1, 0, -2}, {-1, 1, 1}}, ERR_INVALID_ARGUMENT},
+        {{{-1, 0, 1}, {-1, 0, 2}}, ERR_INVALID_ARGUMENT}, /* twice */
+        {{{-1, 0, 1}, {5, 1, 2}}, ERR_INVALID_ARGUMENT},  /* partitioned and not */
     };
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-        struct lake_offsets offsets = {(struct lake_offset *)(uintptr_t)bad[i], 2};
-        MUST_FAIL(ERR_INVALID_ARGUMENT,
+        struct lake_offsets offsets = {(struct lake_offset *)(uintptr_t)bad[i].offsets, 2};
+        MUST_FAIL(bad[i].want,
                   meta_lake_prepare(bed.meta, table_id, FLUSS, NAME, &offsets, false, &bed.arena, &path, &err));
     }
     struct lake_offsets many = {NULL, META_LAKE_BUCKETS_MAX + 1};
@@ -371,6 +404,15 @@ static void older_offsets_never_become_the_latest(void **state)
     assert_int_equal(file_count(), 1);
 }
 
+static void a_lower_id_can_not_hold_more(void **state)
+{
+    (void)state;
+    commit(5, prepare(1, 1, 1));
+    struct lake_commit early = {.table_id = table_id, .snapshot_id = 4, .tiered_path = prepare(2, 1, 1)};
+    MUST_FAIL(ERR_INVALID_ARGUMENT, meta_lake_commit(bed.meta, &early, &err));
+    assert_snapshot(LAKE_LATEST, 0, 5, offsets_of(1, 1, 1));
+}
+
 static void a_file_that_two_snapshots_name_stays_with_the_second(void **state)
 {
     (void)state;
@@ -487,7 +529,7 @@ static void progress_only_grows(void **state)
     }
     told.bucket = 3;
     second.snapshot_id = 3;
-    MUST_FAIL(ERR_INVALID_ARGUMENT, meta_lake_commit(bed.meta, &second, &err));
+    MUST_FAIL(ERR_UNKNOWN_TABLE_OR_BUCKET_EXCEPTION, meta_lake_commit(bed.meta, &second, &err));
 }
 
 static void of_files_that_no_snapshot_took_the_oldest_go(void **state)
@@ -533,7 +575,8 @@ static void the_list_of_snapshots_is_bounded(void **state)
 TESTS("meta.lake", TEST(golden_offsets_are_written_as_they_were_read), TEST(an_offsets_file_of_fluss_is_read),
       TEST(offsets_that_are_none_are_refused), TEST(prepare_merges_with_the_latest_and_registers_nothing),
       TEST(prepare_can_ignore_what_is_registered), TEST(prepare_of_a_table_made_anew_is_refused),
-      TEST(prepare_checks_its_buckets), TEST(a_table_without_snapshots_says_so),
+      TEST(prepare_of_a_round_that_was_overtaken_is_refused), TEST(prepare_may_go_back_with_deletion_vectors),
+      TEST(a_lower_id_can_not_hold_more), TEST(prepare_checks_its_buckets), TEST(a_table_without_snapshots_says_so),
       TEST(a_regular_commit_replaces_what_was_before), TEST(a_found_snapshot_is_latest_but_not_readable),
       TEST(the_readable_snapshot_stays_until_a_newer_one_is_readable),
       TEST(the_earliest_to_keep_is_kept_with_what_follows), TEST(a_repeated_commit_changes_nothing_and_deletes_nothing),

@@ -268,7 +268,10 @@ struct lake_offsets {
 
 /* PREPARE: merges offsets over those of the latest registered snapshot (unless ignore_previous), less those of
  * partitions that are gone, writes them to a new file and gives its absolute path, in arena. Registers nothing
- * (blocks). database, name: as the worker knows the table; TABLE_NOT_EXIST if the id is not that table's any more. */
+ * (blocks). database, name: as the worker knows the table.
+ * errors   TABLE_NOT_EXIST: the id is not that table's any more; UNKNOWN_TABLE_OR_BUCKET_EXCEPTION,
+ * PARTITION_NOT_EXISTS: a bucket that the table never had; FENCED_TIERING_EPOCH_EXCEPTION: an offset below the latest's
+ * (not with ignore_previous, nor where the lake table has deletion vectors); INVALID_ARGUMENT. */
 MUST_CHECK enum err_code meta_lake_prepare(struct meta *meta, int64_t table_id, struct slice database,
                                            struct slice name, const struct lake_offsets *offsets, bool ignore_previous,
                                            struct arena *arena, struct slice *path, struct err *err);
@@ -294,8 +297,9 @@ struct lake_commit {
 /* COMMIT: registers a lake snapshot (blocks). A snapshot that is registered already, with these offsets, is recognised
  * and changes nothing but a missing readable path. Offsets below those of the latest never become the latest: such an
  * entry goes before it. Entries that go lose their files, never the one just named.
- * errors   TABLE_NOT_EXIST; INVALID_ARGUMENT: the path is not one of this table's, or the snapshot is registered with
- *          other offsets; NOT_FOUND, CORRUPT: its file. */
+ * errors   TABLE_NOT_EXIST; INVALID_ARGUMENT: the path is not one of this table's, the snapshot is registered with
+ * other offsets, or has a lower id than the latest and yet holds more; of buckets in progress as PREPARE; NOT_FOUND,
+ *          CORRUPT: the path's file. */
 MUST_CHECK enum err_code meta_lake_commit(struct meta *meta, const struct lake_commit *commit, struct err *err);
 
 enum lake_which { LAKE_LATEST, LAKE_READABLE, LAKE_BY_ID };

@@ -118,6 +118,10 @@ MUST_CHECK enum err_code partition_load(struct meta *meta, struct err *err);
 struct lake_offsets partition_live_offsets_locked(const struct meta *meta, struct lake_offsets offsets,
                                                   struct arena *arena);
 bool partition_is_live_locked(const struct meta *meta, int64_t partition_id); /* -1: yes */
+/* The table has this bucket, or may have had it: partitions that were dropped are not remembered for ever. errors:
+ * UNKNOWN_TABLE_OR_BUCKET_EXCEPTION; PARTITION_NOT_EXISTS: a partition of another table, or of none. */
+MUST_CHECK enum err_code partition_check_bucket(struct meta *meta, const struct table_info *table, int64_t partition_id,
+                                                int32_t bucket, struct err *err);
 /* All that the mirror knows of a dropped table's partitions; `read` is held. */
 void partition_forget_table_locked(struct meta *meta, int64_t table_id);
 void partition_forget_all(struct meta *meta);

@@ -122,6 +122,34 @@ bool partition_is_live_locked(const struct meta *meta, int64_t partition_id)
     return partition_id < 0 || map_get_i64(&meta->partitions, partition_id);
 }
 
+/* Ids are given once, in rising order: one that was given and is not there any more was dropped. */
+static bool is_other_tables(struct meta *meta, int64_t table_id, int64_t partition_id)
+{
+    os_mutex_lock(&meta->read);
+    const struct partition *partition = map_get_i64(&meta->partitions, partition_id);
+    bool other = partition ? partition->info.table_id != table_id : partition_id >= meta->partition_id_next;
+    os_mutex_unlock(&meta->read);
+    return other;
+}
+
+enum err_code partition_check_bucket(struct meta *meta, const struct table_info *table, int64_t partition_id,
+                                     int32_t bucket, struct err *err)
+{
+    bool is_partitioned = table->descriptor->partition_key_count > 0;
+    long long id = table->table_id;
+    if (bucket < 0 || bucket >= table->descriptor->bucket_count)
+        return err_set(err, ERR_UNKNOWN_TABLE_OR_BUCKET_EXCEPTION, "Table %lld has %d buckets, there is no bucket %d.",
+                       id, table->descriptor->bucket_count, bucket);
+    if (is_partitioned != (partition_id >= 0))
+        return err_set(err, ERR_UNKNOWN_TABLE_OR_BUCKET_EXCEPTION, "Table %lld is %s, and bucket %d %s.", id,
+                       is_partitioned ? "partitioned" : "not partitioned", bucket,
+                       is_partitioned ? "is of no partition" : "is said to be of one");
+    if (is_partitioned && is_other_tables(meta, table->table_id, partition_id))
+        return err_set(err, ERR_PARTITION_NOT_EXISTS, "Table %lld never had a partition %lld.", id,
+                       (long long)partition_id);
+    return OK;
+}
+
 struct lake_offsets partition_live_offsets_locked(const struct meta *meta, struct lake_offsets offsets,
                                                   struct arena *arena)
 {

@@ -202,7 +202,7 @@ static void assert_latest(int64_t table, int64_t snapshot_id, size_t count, size
 static void offsets_of_dropped_partitions_are_left_out(void **state)
 {
     (void)state;
-    int64_t table = meta_bed_create(&bed, "t", 1), x = create(table, "x"), y = create(table, "y"), dropped;
+    int64_t table = meta_bed_create_partitioned(&bed, "t", 1), x = create(table, "x"), y = create(table, "y"), dropped;
     commit(table, 1, prepare(table, (struct lake_offset){x, 0, 10}, (struct lake_offset){y, 0, 20}));
     assert_latest(table, 1, 2, 2);
     struct slice under_way = prepare(table, (struct lake_offset){x, 0, 15}, (struct lake_offset){y, 0, 25});
@@ -214,6 +214,35 @@ static void offsets_of_dropped_partitions_are_left_out(void **state)
     for (int round = 0; round < 2; round++) {
         assert_latest(table, 3, 1, 1); /* having less of x makes it no older */
         meta_bed_again(&bed, BED_KILL);
+    }
+}
+
+static void offsets_of_partitions_that_the_table_never_had_are_refused(void **state)
+{
+    (void)state;
+    int64_t table = meta_bed_create_partitioned(&bed, "t", 2), x = create(table, "x"), dropped;
+    int64_t other = create(meta_bed_create_partitioned(&bed, "u", 2), "x"), gone = create(table, "y");
+    MUST(meta_partition_drop(bed.meta, table, SLICE("y"), true, false, &dropped, &err));
+    const struct {
+        struct lake_offset offset;
+        enum err_code want;
+    } cases[] = {{{x, 1, 3}, OK},
+                 {{gone, 1, 3}, OK}, /* its round began before the drop */
+                 {{x, 2, 3}, ERR_UNKNOWN_TABLE_OR_BUCKET_EXCEPTION},
+                 {{-1, 0, 3}, ERR_UNKNOWN_TABLE_OR_BUCKET_EXCEPTION},
+                 {{other, 0, 3}, ERR_PARTITION_NOT_EXISTS},
+                 {{gone + 1, 0, 3}, ERR_PARTITION_NOT_EXISTS}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct slice path;
+        struct lake_offset item = cases[i].offset;
+        struct lake_offsets offsets = {&item, 1};
+        struct lake_bucket_progress told = {item.partition_id, item.bucket, item.end_offset, -1};
+        struct lake_commit old = {
+            .table_id = table, .snapshot_id = (int64_t)i + 1, .progress = &told, .progress_count = 1};
+        assert_int_equal(
+            meta_lake_prepare(bed.meta, table, SLICE("fluss"), SLICE("t"), &offsets, false, &bed.arena, &path, &err),
+            cases[i].want);
+        assert_int_equal(meta_lake_commit(bed.meta, &old, &err), cases[i].want);
     }
 }
 
@@ -247,5 +276,6 @@ static void a_crash_at_any_write_leaves_all_or_nothing(void **state)
 
 TESTS("meta.partition", TEST(partitions_are_created_found_and_listed), TEST(a_name_is_taken_once),
       TEST(a_table_has_so_many_and_no_more), TEST(a_dropped_partition_is_pending_until_its_files_are_gone),
+      TEST(offsets_of_partitions_that_the_table_never_had_are_refused),
       TEST(a_dropped_table_takes_its_partitions_along), TEST(a_name_that_the_lake_knows_is_remembered),
       TEST(offsets_of_dropped_partitions_are_left_out), TEST(a_crash_at_any_write_leaves_all_or_nothing))

@@ -98,6 +98,10 @@ MUST_CHECK enum err_code server_lake_create(void *arg, struct slice database, st
 MUST_CHECK enum err_code server_lake_alter(void *arg, struct slice database, struct slice name,
                                            const struct table_descriptor *table, bool just_enabled, struct err *err);
 
+/* lake_check_snapshot of struct api_config. */
+MUST_CHECK enum err_code server_lake_check_snapshot(void *arg, struct slice database, struct slice name,
+                                                    int64_t snapshot_id, struct err *err);
+
 /* ---- server_tick.c ---- */
 
 MUST_CHECK enum err_code server_ticker_start(struct server *server, struct err *err);

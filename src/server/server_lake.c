@@ -59,6 +59,20 @@ enum err_code server_lake_alter(void *arg, struct slice database, struct slice n
     return refusal(code, &why, err);
 }
 
+enum err_code server_lake_check_snapshot(void *arg, struct slice database, struct slice name, int64_t snapshot_id,
+                                         struct err *err)
+{
+    struct server *server = arg;
+    struct paimon_place place = {server->warehouse, database, name};
+    struct err why = {0};
+    bool made = false;
+    enum err_code code = paimon_snapshot_was_made(server->os, &place, snapshot_id, &made, &why);
+    if (code == OK && !made)
+        return err_set(err, ERR_LAKE_SNAPSHOT_NOT_EXIST, "the lake table %.*s.%.*s has no snapshot %lld",
+                       SLICE_ARGS(database), SLICE_ARGS(name), (long long)snapshot_id);
+    return refusal(code, &why, err);
+}
+
 enum err_code server_connect(void *arg, struct os_socket **out, struct err *err)
 {
     struct server *server = arg;

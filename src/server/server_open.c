@@ -133,6 +133,8 @@ static void api_make(struct server *server)
         .answer_bytes_max = (size_t)conf_bytes(server->conf, CONF_MAX_REQUEST_SIZE),
         .lake_create = conf_is(server->conf, CONF_DATALAKE_FORMAT, "paimon") ? server_lake_create : NULL,
         .lake_alter = conf_is(server->conf, CONF_DATALAKE_FORMAT, "paimon") ? server_lake_alter : NULL,
+        .lake_check_snapshot =
+            conf_is(server->conf, CONF_DATALAKE_FORMAT, "paimon") ? server_lake_check_snapshot : NULL,
         .scans = scan_limits_of(server->conf),
         .access = {.enabled = conf_bool(server->conf, CONF_AUTHORIZER_ENABLED),
                    .ignore_case = conf_bool(server->conf, CONF_ACL_IGNORE_CASE),

@@ -179,13 +179,25 @@ static enum err_code lake_commit(struct write_bed *bed, int64_t end_offset)
     return response.table_resp[0].has_error_code ? err_from_wire(response.table_resp[0].error_code) : OK;
 }
 
-static void a_lake_snapshot_beyond_the_log_is_refused(void **state)
+/* As far as the server looks: its file is there. */
+static void lake_snapshot_make(const struct write_bed *bed)
+{
+    char path[OS_PATH_MAX];
+    snprintf(path, sizeof path, "%s/lake/fluss.db/t/snapshot", bed->dir);
+    MUST(os_mkdirs(os_real(), path, &err));
+    snprintf(path, sizeof path, "%s/lake/fluss.db/t/snapshot/snapshot-1", bed->dir);
+    MUST(os_write_durable(os_real(), path, SLICE("{}"), &err));
+}
+
+static void a_lake_snapshot_that_can_not_be_is_refused(void **state)
 {
     (void)state;
     struct write_bed bed;
     write_bed_start(&bed);
     MUST(produce(&bed, 1, 10000));
-    MUST_FAIL(ERR_LOG_OFFSET_OUT_OF_RANGE_EXCEPTION, lake_commit(&bed, 2));
+    MUST_FAIL(ERR_LAKE_SNAPSHOT_NOT_EXIST, lake_commit(&bed, 1));
+    lake_snapshot_make(&bed);
+    MUST_FAIL(ERR_LOG_OFFSET_OUT_OF_RANGE_EXCEPTION, lake_commit(&bed, 2)); /* the log ends at 1 */
     MUST(lake_commit(&bed, 1));
     write_bed_stop(&bed);
 }
@@ -226,6 +238,7 @@ static void a_log_that_ends_before_its_lake_snapshot_takes_no_rows(void **state)
     char path[OS_PATH_MAX];
     write_bed_start(&bed);
     MUST(produce(&bed, 1, 10000));
+    lake_snapshot_make(&bed);
     MUST(lake_commit(&bed, 1));
     write_bed_stop(&bed);
     log_path(&bed, path);
@@ -266,6 +279,6 @@ static void tables_without_their_metadata_are_not_begun_anew(void **state)
 
 TESTS("server.write", TEST(a_null_where_none_may_be_is_refused_compressed_or_not),
       TEST(records_that_nobody_can_read_are_refused), TEST(a_write_that_takes_as_long_as_its_time_is_answered_once),
-      TEST(a_put_to_a_log_table_is_refused), TEST(a_lake_snapshot_beyond_the_log_is_refused),
+      TEST(a_put_to_a_log_table_is_refused), TEST(a_lake_snapshot_that_can_not_be_is_refused),
       TEST(what_is_cut_from_a_log_is_told), TEST(a_log_that_ends_before_its_lake_snapshot_takes_no_rows),
       TEST(tables_without_their_metadata_are_not_begun_anew))

@@ -8,6 +8,7 @@ import time
 import pyarrow as pa
 import pytest
 
+from harness.weir import Weir, verify
 from harness.wire import BATCH_ROWS, BATCH_SCHEMA, ERROR, KEYS, SUCCESS, Wire, WireError, crc32c, encode, log_batch, produce, table_path
 
 TABLE = pa.schema([(n, getattr(pa, t)()) for n, t in BATCH_SCHEMA])
@@ -203,6 +204,48 @@ async def test_a_batch_that_is_wrong_is_refused_whole(client, shared):
         assert "error_code" not in w.call("PRODUCE_LOG", produce(t.id, good))["buckets_resp"][0]
     assert await t.ends() == {0: BATCH_ROWS}
     assert len(await t.arrow()) == BATCH_ROWS
+
+
+async def test_lake_snapshots_that_can_not_be_are_refused(client, shared):
+    """Made-up content of the requests with which workers tell what is in the lake: it would pass for tiered."""
+    rows = [{"a": i, "b": "x"} for i in range(9)]
+    t = await client.create(TABLE, lake=True, buckets=2)
+    other = await client.create(TABLE, lake=True)
+    plain = await client.create(TABLE)
+    for table in (t, other, plain):
+        await table.append(rows)
+    await t.lake(t.rows(rows))
+    await asyncio.to_thread(Weir(shared.bootstrap).run, "wait", t.name)
+    ends = await t.ends()
+
+    def prepare(w, table, offsets, name=None):
+        buckets = [{"bucket_id": b, "log_end_offset": o, **more} for b, o, more in offsets]
+        fields = {"table_id": table.id, "table_path": table_path(name or table.name), "bucket_offsets": buckets}
+        (answer,) = w.call("PREPARE_LAKE_TABLE_SNAPSHOT", {"bucket_offsets": [fields]})["prepare_lake_table_resp"]
+        return answer
+
+    def commit(w, table, snapshot, path):
+        fields = {"table_id": table.id, "snapshot_id": snapshot, "tiered_bucket_offsets_file_path": path}
+        (answer,) = w.call("COMMIT_LAKE_TABLE_SNAPSHOT", {"lake_table_snapshot_metadata": [fields]})["table_resp"]
+        return answer.get("error_code")
+
+    with Wire(shared.bootstrap) as w:
+        for want, offsets in ((19, [(0, 10**6, {})]), (50, [(b, o - 1, {}) for b, o in ends.items() if o]), (21, [(2, 0, {})]),
+                              (21, [(-1, 0, {})]), (21, [(0, 0, {"partition_id": 0})]), (-1, [(0, -7, {})])):
+            assert prepare(w, t, offsets).get("error_code") == want, offsets
+        assert prepare(w, t, [], name=other.name)["error_code"] == 7
+        assert prepare(w, plain, [(0, 1, {})])["error_code"] == 15, "a table that is not for the lake"
+        good = prepare(w, t, [(b, o, {}) for b, o in ends.items()])["lake_table_offsets_path"]
+        latest = w.call("GET_LAKE_SNAPSHOT", {"table_path": table_path(t.name)})["snapshot_id"]
+        for want, table, snapshot, path in ((53, t, 10**6, good), (53, t, 0, good), (53, t, -1, good), (-1, other, 1, good),
+                                            (53, plain, 1, good), (-1, t, latest, "/etc/passwd"), (7, t.__class__, 1, good)):
+            if table is t.__class__:
+                table = type("gone", (), {"id": 10**6})
+            assert commit(w, table, snapshot, path) in ({21, 7} if want == 7 else {want}), (snapshot, path)
+        assert w.call("GET_LAKE_SNAPSHOT", {"table_path": table_path(t.name)})["snapshot_id"] == latest
+    await t.append(rows)
+    await t.lake(t.rows(rows + rows))
+    await verify(shared, t.name)
 
 
 async def test_a_schema_or_table_that_is_not_there_is_refused(client, shared):

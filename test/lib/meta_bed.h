@@ -83,15 +83,31 @@ static inline struct table_descriptor meta_bed_table(struct meta_bed *bed, int b
 }
 
 /* Creates it in the database "fluss" and gives its id. */
-static inline int64_t meta_bed_create(struct meta_bed *bed, const char *name, int bucket_count)
+static inline int64_t meta_bed_create_as(struct meta_bed *bed, const char *name,
+                                         const struct table_descriptor *descriptor)
 {
     struct err err = {0};
-    struct table_descriptor descriptor = meta_bed_table(bed, bucket_count, true);
     const struct table_info *table;
-    MUST(meta_table_create(bed->meta, SLICE("fluss"), slice_str(name), &descriptor, &table, &err));
+    MUST(meta_table_create(bed->meta, SLICE("fluss"), slice_str(name), descriptor, &table, &err));
     int64_t table_id = table->table_id;
     table_unref(table);
     return table_id;
+}
+
+static inline int64_t meta_bed_create(struct meta_bed *bed, const char *name, int bucket_count)
+{
+    struct table_descriptor descriptor = meta_bed_table(bed, bucket_count, true);
+    return meta_bed_create_as(bed, name, &descriptor);
+}
+
+/* By the column v. */
+static inline int64_t meta_bed_create_partitioned(struct meta_bed *bed, const char *name, int bucket_count)
+{
+    uint32_t v = 1;
+    struct table_descriptor descriptor = meta_bed_table(bed, bucket_count, false);
+    descriptor.partition_keys = &v;
+    descriptor.partition_key_count = 1;
+    return meta_bed_create_as(bed, name, &descriptor);
 }
 
 static inline int64_t meta_bed_drop(struct meta_bed *bed, const char *name)

@@ -140,6 +140,9 @@ MUST_CHECK enum err_code paimon_snapshot_read(struct paimon_table *table, int64_
 /* The ids of the oldest and newest snapshot; 0 and 0 where there is none. */
 MUST_CHECK enum err_code paimon_snapshot_range(struct paimon_table *table, int64_t *earliest, int64_t *latest,
                                                struct err *err);
+/* Whether the table at this place has, or had, a snapshot of this id. Cheap: the table is not opened. */
+MUST_CHECK enum err_code paimon_snapshot_was_made(struct os *os, const struct paimon_place *place, int64_t id,
+                                                  bool *made, struct err *err);
 /* The newest snapshot of a commit user; id 0 where there is none. */
 MUST_CHECK enum err_code paimon_snapshot_newest_of(struct paimon_table *table, const char *user, struct arena *arena,
                                                    struct paimon_snapshot *snapshot, struct err *err);

@@ -184,6 +184,21 @@ enum err_code paimon_snapshot_range(struct paimon_table *table, int64_t *earlies
     return OK;
 }
 
+enum err_code paimon_snapshot_was_made(struct os *os, const struct paimon_place *place, int64_t id, bool *made,
+                                       struct err *err)
+{
+    struct path dir;
+    int64_t latest = 0;
+    bool there;
+    TRY(paimon_place_dir(place, &dir, err));
+    struct paimon_table table = {.os = os, .dir = slice_str(dir.text)};
+    TRY(snapshot_is_there(&table, id, &there, err));
+    if (!there) /* expired, or never made */
+        TRY(find_latest(&table, &latest, err));
+    *made = there || (id > 0 && id <= latest);
+    return OK;
+}
+
 enum err_code paimon_snapshot_newest(struct paimon_table *table, struct arena *arena, struct paimon_snapshot *snapshot,
                                      struct err *err)
 {
