@@ -118,3 +118,27 @@ void buf_put_hex(struct buf *buf, struct slice s)
         buf_put_u8(buf, (uint8_t)digits[s.ptr[i] & 15]);
     }
 }
+
+/* How many bytes one replacement character stands for, as Java decodes: the longest beginning of a sequence, and a
+ * surrogate as a whole. */
+static size_t malformed_bytes(struct slice s)
+{
+    uint8_t lead = s.ptr[0];
+    size_t wanted = lead >= 0xf0 && lead <= 0xf4 ? 4 : lead >= 0xe0 && lead < 0xf0 ? 3 : 1, n = 1;
+    uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80, high = lead == 0xf4 ? 0x8f : 0xbf;
+    for (; n < wanted && n < s.len && s.ptr[n] >= low && s.ptr[n] <= high; n++)
+        low = 0x80, high = 0xbf;
+    return n;
+}
+
+void buf_put_text(struct buf *buf, struct slice text)
+{
+    while (text.len) {
+        size_t good = slice_utf8_sequence(text), n = good ? good : malformed_bytes(text);
+        if (good)
+            buf_put(buf, text.ptr, good);
+        else
+            buf_put_slice(buf, SLICE("\xef\xbf\xbd"));
+        text = slice_of(text.ptr + n, text.len - n);
+    }
+}

@@ -57,6 +57,8 @@ void buf_put_u64_be(struct buf *buf, uint64_t v);
 /* Unsigned LEB128, at most 10 bytes; zig-zag first for the _zigzag form. */
 void buf_put_varint(struct buf *buf, uint64_t v);
 void buf_put_zigzag(struct buf *buf, int64_t v);
+/* The text; what is not UTF-8 of it becomes U+FFFD, one for each malformed beginning of a sequence, as Java decodes. */
+void buf_put_text(struct buf *buf, struct slice text);
 /* Lower-case hex digits of the bytes. */
 void buf_put_hex(struct buf *buf, struct slice s);
 

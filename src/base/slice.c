@@ -87,9 +87,33 @@ size_t slice_utf8_sequence(struct slice s)
     return len;
 }
 
+#define HIGH_BITS UINT64_C(0x8080808080808080)
+
+static uint64_t eight_at(struct slice s, size_t i)
+{
+    uint64_t eight;
+    memcpy(&eight, s.ptr + i, 8);
+    return eight;
+}
+
+bool slice_is_ascii(struct slice s)
+{
+    uint64_t all = 0;
+    size_t i = 0;
+    for (; i + 8 <= s.len; i += 8)
+        all |= eight_at(s, i);
+    for (; i < s.len; i++)
+        all |= s.ptr[i];
+    return !(all & HIGH_BITS);
+}
+
 bool slice_is_utf8(struct slice s)
 {
     for (size_t i = 0; i < s.len;) {
+        if (i + 8 <= s.len && !(eight_at(s, i) & HIGH_BITS)) {
+            i += 8;
+            continue;
+        }
         size_t len = slice_utf8_sequence(slice_of(s.ptr + i, s.len - i));
         if (len == 0)
             return false;

@@ -52,6 +52,7 @@ struct slice slice_trim(struct slice s);
 bool slice_list_next(struct slice *rest, struct slice *item);
 /* Well-formed UTF-8, by RFC 3629: no surrogates, no overlong forms. */
 bool slice_is_utf8(struct slice s);
+bool slice_is_ascii(struct slice s);
 /* Length of the well-formed UTF-8 sequence at the front; 0 where there is none. */
 size_t slice_utf8_sequence(struct slice s);
 

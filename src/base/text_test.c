@@ -207,6 +207,35 @@ static void distance_counts_edits(void **state)
     assert_int_equal(slice_distance(slice_of(longest, sizeof longest), SLICE("x")), SLICE_DISTANCE_MAX + 1);
 }
 
-TESTS("base.text", TEST(distance_counts_edits), TEST(doubles_are_printed_short_and_read_back),
-      TEST(random_doubles_read_back), TEST(decimals_go_both_ways_and_are_never_rounded), TEST(dates_go_both_ways),
-      TEST(times_go_both_ways))
+/* As java.nio decodes: one U+FFFD for each longest beginning of a sequence. */
+static void text_that_is_not_utf8_is_replaced(void **state)
+{
+    (void)state;
+    static const struct {
+        struct slice in, want;
+        bool good;
+    } cases[] = {
+        {SLICE(""), SLICE(""), true},
+        {SLICE("a text of more than sixteen bytes"), SLICE("a text of more than sixteen bytes"), true},
+        {SLICE("eight by\xc3\xa9"), SLICE("eight by\xc3\xa9"), true},
+        {SLICE("\xf0\x9f\x98\x80"), SLICE("\xf0\x9f\x98\x80"), true},
+        {SLICE("eight by\xff"), SLICE("eight by\xef\xbf\xbd"), false},
+        {SLICE("\xc3"), SLICE("\xef\xbf\xbd"), false},
+        {SLICE("\xc0\xaf"), SLICE("\xef\xbf\xbd\xef\xbf\xbd"), false},           /* overlong */
+        {SLICE("\xed\xa0\x80!"), SLICE("\xef\xbf\xbd!"), false},                 /* a surrogate */
+        {SLICE("\xe2\x82z\xf0\x9f"), SLICE("\xef\xbf\xbdz\xef\xbf\xbd"), false}, /* cut off */
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct buf text = {0};
+        buf_put_text(&text, cases[i].in);
+        assert_slice_equal(buf_view(&text), cases[i].want);
+        assert_int_equal(slice_is_utf8(cases[i].in), cases[i].good);
+        assert_true(slice_is_utf8(buf_view(&text)));
+        assert_int_equal(slice_is_ascii(cases[i].in), i < 2);
+        buf_deinit(&text);
+    }
+}
+
+TESTS("base.text", TEST(text_that_is_not_utf8_is_replaced), TEST(distance_counts_edits),
+      TEST(doubles_are_printed_short_and_read_back), TEST(random_doubles_read_back),
+      TEST(decimals_go_both_ways_and_are_never_rounded), TEST(dates_go_both_ways), TEST(times_go_both_ways))

@@ -4,10 +4,16 @@
 
 /* What nobody could read later, the tiering service least of all, is refused now; a client does not try that again
  * (docs/decisions/0032-batches-are-looked-at-on-append.md). */
-static enum err_code rows_check(const struct log_batch *batch, const struct schema *schema, struct err *err)
+static enum err_code rows_check(const struct log_batch *batch, enum log_format format, const struct schema *schema,
+                                struct err *err)
 {
     struct arena arena = {0};
-    enum err_code code = log_batch_check_arrow(batch, row_type(&arena, schema), &arena, err);
+    const struct type *type = row_type(&arena, schema);
+    enum err_code code = format == LOG_FORMAT_ARROW ? log_batch_check_arrow(batch, type, &arena, err)
+                                                    : log_batch_check_rows(batch, format, type, err);
+    if (code != OK && format != LOG_FORMAT_ARROW && log_batch_check_arrow(batch, type, &arena, NULL) == OK)
+        err_set(err, code, "the batch is of the log format ARROW, and the table's is %s: its client writes no other",
+                format == LOG_FORMAT_INDEXED ? "INDEXED" : "COMPACTED");
     arena_deinit(&arena);
     if (code != OK && err)
         err->code = ERR_INVALID_ARGUMENT;
@@ -28,7 +34,7 @@ static enum err_code batch_check(const struct table_info *table, struct slice by
     if (batch.last_offset_delta != (int32_t)batch.record_count - 1)
         return err_set(err, ERR_CORRUPT_RECORD_EXCEPTION, "a batch of %u records with a last offset delta of %d",
                        batch.record_count, batch.last_offset_delta);
-    return table->settings.log_format == LOG_FORMAT_ARROW ? rows_check(&batch, schema->schema, err) : OK;
+    return rows_check(&batch, table->settings.log_format, schema->schema, err);
 }
 
 /* Fluss leaves a cut-off last batch away and says nothing, so its sender believes that the rows are stored. Here

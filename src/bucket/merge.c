@@ -182,16 +182,6 @@ static enum err_code key_check(struct put *put, struct slice key, struct err *er
 }
 
 /* Nobody could take such a row into a lake table. */
-static enum err_code nulls_check(const struct put *put, struct err *err)
-{
-    const struct schema *schema = &put->state->table->descriptor->schema;
-    for (uint32_t i = 0; i < schema->column_count; i++)
-        if (put->state->new_row[i].is_null && !schema->columns[i].type->nullable)
-            return err_set(err, ERR_INVALID_ARGUMENT, "a null in the column '%.*s', which is NOT NULL",
-                           SLICE_ARGS(schema->columns[i].name));
-    return OK;
-}
-
 /* The row is there: does the new one count, and what is in it then? */
 static enum err_code old_row_merge(struct put *put, struct slice old, bool *counts, struct err *err)
 {
@@ -219,7 +209,7 @@ enum err_code put_upsert(struct put *put, const struct kv_record *record, struct
     bool counts = true;
     TRY(row_decode_mapped(state->table->settings.kv_format, &put->schema->to_newest, record->row, &state->scratch,
                           state->new_row, err));
-    TRY(nulls_check(put, err));
+    TRY(datum_row_check(state->changelog.type, state->new_row, err));
     TRY(key_check(put, record->key, err));
     bool blind = is_blind(put), there = blind;
     if (!blind) {

@@ -358,10 +358,10 @@ void client_scanner_destroy(struct client_scanner *scanner); /* NULL is fine */
 MUST_CHECK enum err_code client_scanner_add(struct client_scanner *scanner, const struct client_scan_bucket *buckets,
                                             size_t bucket_count, struct err *err);
 /* The next batch of any bucket, in the order of its log. *have false: all buckets are at their stop, or nothing came
- * for about wait_ms. A bucket whose partition is dropped meanwhile counts as read to its end. errors
- * LOG_OFFSET_OUT_OF_RANGE_EXCEPTION: the log does not reach back so far; NOT_SUPPORTED: that part of the log lies in a
- * stock server's remote storage; DEADLINE: no node answered. memory  one answer being read, one on its way, and one
- * batch decoded. */
+ * for about wait_ms. A bucket whose partition is dropped meanwhile counts as read to its end. What is no UTF-8 in a
+ * text is U+FFFD. errors LOG_OFFSET_OUT_OF_RANGE_EXCEPTION: the log does not reach back so far; UNREADABLE_BATCH: its
+ * writer sent it so; NOT_SUPPORTED: that part of the log lies in a stock server's remote storage; DEADLINE: no node
+ * answered. memory  one answer being read, one on its way, and one batch decoded. */
 MUST_CHECK enum err_code client_scanner_next(struct client_scanner *scanner, struct client_batch *batch, bool *have,
                                              struct err *err);
 bool client_scanner_done(const struct client_scanner *scanner);

@@ -51,8 +51,33 @@ static enum err_code decode(struct client_scanner *scanner, const struct log_bat
             rows->columns[i] = whole.columns[shape->from[i]];
         else
             column_nulls(arena, type, whole.count, &rows->columns[i]);
+        column_text_repair(arena, &rows->columns[i]); /* servers do not look into compressed batches */
     }
     return OK;
+}
+
+/* The checksum was right, so the bytes are those that were sent: another attempt gives the same. */
+static bool is_of_batch(enum err_code code)
+{
+    return code == ERR_CORRUPT || code == ERR_CORRUPT_RECORD_EXCEPTION || code == ERR_LIMIT ||
+           code == ERR_INVALID_ARGUMENT;
+}
+
+static enum err_code decode_named(struct client_scanner *scanner, const struct log_batch *header,
+                                  struct client_batch *batch, struct err *err)
+{
+    struct err why = {0};
+    enum err_code code = decode(scanner, header, &batch->rows, &why);
+    const struct client_partition *partition = client_place_partition(scanner->table, batch->place);
+    if (is_of_batch(code))
+        return err_set(err, ERR_UNREADABLE_BATCH, "bucket %d%s%.*s, the batch of offsets %lld to %lld: %.200s",
+                       batch->bucket, partition ? " of partition " : "",
+                       partition ? (int)MIN(partition->name.len, 80) : 0,
+                       partition ? (const char *)partition->name.ptr : "", (long long)batch->base_offset,
+                       (long long)batch->next_offset - 1, why.text);
+    if (code != OK && err)
+        *err = why;
+    return code;
 }
 
 static enum err_code check(const struct client_scanner *scanner, struct slice bytes, struct log_batch *header,
@@ -89,7 +114,7 @@ enum err_code chunk_next(struct client_scanner *scanner, struct chunk *chunk, st
         .schema_id = header.schema_id,
     };
     if (header.record_count)
-        TRY(decode(scanner, &header, &batch->rows, err));
+        TRY(decode_named(scanner, &header, batch, err));
     int64_t count = batch->rows.count;
     batch->first = (uint32_t)MIN(MAX(part->range.start - header.base_offset, 0), count);
     batch->end = (uint32_t)MIN(MAX(part->range.stop - header.base_offset, 0), count);

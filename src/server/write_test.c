@@ -9,11 +9,13 @@
 
 static struct err err;
 
-#define TABLE_JSON                                                                               \
+#define TABLE_JSON_AS(properties)                                                                \
     "{\"version\":1,\"schema\":{\"version\":1,\"columns\":["                                     \
     "{\"name\":\"id\",\"data_type\":{\"type\":\"INTEGER\",\"nullable\":false},\"id\":0},"        \
     "{\"name\":\"name\",\"data_type\":{\"type\":\"STRING\"},\"id\":1}],\"highest_field_id\":1}," \
-    "\"partition_key\":[],\"bucket_key\":[],\"bucket_count\":1,\"properties\":{},\"custom_properties\":{}}"
+    "\"partition_key\":[],\"bucket_key\":[],\"bucket_count\":1,\"properties\":{" properties      \
+    "},\"custom_properties\":{}}"
+#define TABLE_JSON TABLE_JSON_AS("")
 
 struct write_bed {
     struct server_bed server;
@@ -23,10 +25,9 @@ struct write_bed {
     const char *options[2];
 };
 
-static void write_bed_start(struct write_bed *bed)
+static void write_bed_start_as(struct write_bed *bed, struct slice table_json)
 {
-    struct wire_create_table_request create = {.table_path = {SLICE("fluss"), SLICE("t")},
-                                               .table_json = SLICE(TABLE_JSON)};
+    struct wire_create_table_request create = {.table_path = {SLICE("fluss"), SLICE("t")}, .table_json = table_json};
     struct wire_create_table_response created;
     struct wire_get_table_info_request get = {.table_path = create.table_path};
     struct wire_get_table_info_response info;
@@ -39,6 +40,11 @@ static void write_bed_start(struct write_bed *bed)
     MUST(raw_call(&bed->raw, WIRE_CREATE_TABLE, &create, &created, &err));
     MUST(raw_call(&bed->raw, WIRE_GET_TABLE_INFO, &get, &info, &err));
     bed->table_id = info.table_id;
+}
+
+static void write_bed_start(struct write_bed *bed)
+{
+    write_bed_start_as(bed, SLICE(TABLE_JSON));
 }
 
 /* A server on what the first one left. */
@@ -55,21 +61,26 @@ static void write_bed_stop(struct write_bed *bed)
 }
 
 /* A batch of one row; none: with a null for the id, which is NOT NULL. */
-static void row_put(struct buf *out, uint64_t id, bool none, enum arrow_compression compression)
+static void row_put_as(struct buf *out, const struct log_batch_options *options, struct slice name, bool none)
 {
     struct arena arena = {0};
     struct table_descriptor table;
     struct log_batch_builder builder;
     struct arrow_codec codec = {0};
-    struct log_batch_options options = {.append_only = true, .schema_id = 1, .arrow = {compression, 3}};
-    struct datum row[2] = {{.is_null = none, .i64 = (int64_t)id}, {.bytes = SLICE("a name")}};
+    struct datum row[2] = {{.is_null = none, .i64 = 7}, {.bytes = name}};
     MUST(table_descriptor_from_json(&arena, SLICE(TABLE_JSON), &table, &err));
-    log_batch_builder_init(&builder, &options, row_type(&arena, &table.schema));
+    log_batch_builder_init(&builder, options, row_type(&arena, &table.schema));
     MUST(log_batch_builder_append(&builder, CHANGE_APPEND, row, &err));
     log_batch_builder_finish(&builder, &codec, -1, -1, out);
     log_batch_builder_deinit(&builder);
     arrow_codec_deinit(&codec);
     arena_deinit(&arena);
+}
+
+static void row_put(struct buf *out, bool none, enum arrow_compression compression)
+{
+    struct log_batch_options options = {.append_only = true, .schema_id = 1, .arrow = {compression, 3}};
+    row_put_as(out, &options, SLICE("a name"), none);
 }
 
 /* Its bucket's error is given like the call's. */
@@ -89,10 +100,10 @@ static enum err_code produce_records(struct write_bed *bed, struct slice records
     return err_set(&err, err_from_wire(answer->error_code), "%.*s", SLICE_ARGS(answer->error_message));
 }
 
-static enum err_code produce(struct write_bed *bed, uint64_t id, int32_t timeout_ms)
+static enum err_code produce(struct write_bed *bed, int32_t timeout_ms)
 {
     struct buf records = {0};
-    row_put(&records, id, false, ARROW_NONE);
+    row_put(&records, false, ARROW_NONE);
     enum err_code code = produce_records(bed, buf_view(&records), timeout_ms);
     buf_deinit(&records);
     return code;
@@ -106,8 +117,8 @@ static void a_null_where_none_may_be_is_refused_compressed_or_not(void **state)
     write_bed_start(&bed);
     for (size_t i = 0; i < ARRAY_LEN(compressions); i++) {
         struct buf good = {0}, bad = {0};
-        row_put(&good, 1, false, compressions[i]);
-        row_put(&bad, 1, true, compressions[i]);
+        row_put(&good, false, compressions[i]);
+        row_put(&bad, true, compressions[i]);
         MUST_FAIL(ERR_UNKNOWN_SERVER_ERROR, produce_records(&bed, buf_view(&bad), 10000));
         assert_non_null(strstr(err.text, "a null in the column 'id', which is NOT NULL"));
         MUST(produce_records(&bed, buf_view(&good), 10000));
@@ -125,7 +136,7 @@ static void records_that_nobody_can_read_are_refused(void **state)
     struct buf records = {0};
     int refused = 0;
     write_bed_start(&bed);
-    row_put(&records, 1, false, ARROW_NONE);
+    row_put(&records, false, ARROW_NONE);
     for (size_t at = TEST_BATCH_HEADER_BYTES; at < records.len; at += 3) {
         records.ptr[at] ^= 0x85;
         test_batch_seal(&records);
@@ -137,14 +148,79 @@ static void records_that_nobody_can_read_are_refused(void **state)
     write_bed_stop(&bed);
 }
 
+/* What a client sends that does not heed the table's log format, and what is wrong in the rows of one that does. */
+static void records_of_another_form_than_the_tables_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        enum log_format format;
+        struct slice json;
+        const char *name;
+    } tables[] = {{LOG_FORMAT_INDEXED, SLICE(TABLE_JSON_AS("\"table.log.format\":\"INDEXED\"")), "INDEXED"},
+                  {LOG_FORMAT_COMPACTED, SLICE(TABLE_JSON_AS("\"table.log.format\":\"COMPACTED\"")), "COMPACTED"},
+                  {LOG_FORMAT_ARROW, SLICE(TABLE_JSON), "ARROW"}};
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+        struct write_bed bed;
+        write_bed_start_as(&bed, tables[i].json);
+        for (size_t k = 0; k < ARRAY_LEN(tables); k++) {
+            struct buf records = {0};
+            struct log_batch_options options = {.format = tables[k].format, .append_only = true, .schema_id = 1};
+            row_put_as(&records, &options, SLICE("a name"), false);
+            enum err_code code = produce_records(&bed, buf_view(&records), 10000);
+            assert_int_equal(code, i == k ? OK : ERR_UNKNOWN_SERVER_ERROR);
+            if (i != k && tables[k].format == LOG_FORMAT_ARROW) {
+                assert_non_null(strstr(err.text, "the batch is of the log format ARROW, and the table's is"));
+                assert_non_null(strstr(err.text, tables[i].name));
+            }
+            buf_deinit(&records);
+        }
+        write_bed_stop(&bed);
+    }
+}
+
+static void values_that_no_reader_takes_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        struct log_batch_options options;
+        struct slice json;
+        bool is_seen;
+    } cases[] = {{{.append_only = true, .schema_id = 1}, SLICE(TABLE_JSON), true},
+                 {{.append_only = true, .schema_id = 1, .arrow = {ARROW_ZSTD, 3}},
+                  SLICE(TABLE_JSON),
+                  false}, /* readers repair it */
+                 {{.format = LOG_FORMAT_INDEXED, .schema_id = 1},
+                  SLICE(TABLE_JSON_AS("\"table.log.format\":\"INDEXED\"")),
+                  true},
+                 {{.format = LOG_FORMAT_COMPACTED, .schema_id = 1},
+                  SLICE(TABLE_JSON_AS("\"table.log.format\":\"COMPACTED\"")),
+                  true}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct write_bed bed;
+        struct buf none = {0}, text = {0};
+        write_bed_start_as(&bed, cases[i].json);
+        row_put_as(&none, &cases[i].options, SLICE("a name"), true);
+        row_put_as(&text, &cases[i].options, SLICE("no \xff name"), false);
+        MUST_FAIL(ERR_UNKNOWN_SERVER_ERROR, produce_records(&bed, buf_view(&none), 10000));
+        assert_non_null(strstr(err.text, "a null in the column 'id', which is NOT NULL"));
+        enum err_code code = produce_records(&bed, buf_view(&text), 10000);
+        assert_int_equal(code, cases[i].is_seen ? ERR_UNKNOWN_SERVER_ERROR : OK);
+        if (cases[i].is_seen)
+            assert_non_null(strstr(err.text, "a text in the column 'name' is not UTF-8"));
+        buf_deinit(&none);
+        buf_deinit(&text);
+        write_bed_stop(&bed);
+    }
+}
+
 /* The end of the time and the end of the write come from two threads; whichever is first, there is one answer. */
 static void a_write_that_takes_as_long_as_its_time_is_answered_once(void **state)
 {
     (void)state;
     struct write_bed bed;
     write_bed_start(&bed);
-    for (uint64_t i = 0; i < 300; i++) {
-        enum err_code code = produce(&bed, i, i % 2 ? 1 : -1);
+    for (int i = 0; i < 300; i++) {
+        enum err_code code = produce(&bed, i % 2 ? 1 : -1);
         assert_true(code == OK || code == ERR_REQUEST_TIME_OUT);
     }
     write_bed_stop(&bed);
@@ -161,7 +237,7 @@ static void a_put_to_a_log_table_is_refused(void **state)
     struct wire_put_kv_response answer;
     MUST(raw_call(&bed.raw, WIRE_PUT_KV, &put, &answer, &err));
     assert_int_equal(answer.buckets_resp[0].error_code, err_wire(ERR_NON_PRIMARY_KEY_TABLE_EXCEPTION));
-    MUST(produce(&bed, 1, 10000));
+    MUST(produce(&bed, 10000));
     write_bed_stop(&bed);
 }
 
@@ -194,7 +270,7 @@ static void a_lake_snapshot_that_can_not_be_is_refused(void **state)
     (void)state;
     struct write_bed bed;
     write_bed_start(&bed);
-    MUST(produce(&bed, 1, 10000));
+    MUST(produce(&bed, 10000));
     MUST_FAIL(ERR_LAKE_SNAPSHOT_NOT_EXIST, lake_commit(&bed, 1));
     lake_snapshot_make(&bed);
     MUST_FAIL(ERR_LOG_OFFSET_OUT_OF_RANGE_EXCEPTION, lake_commit(&bed, 2)); /* the log ends at 1 */
@@ -216,7 +292,7 @@ static void what_is_cut_from_a_log_is_told(void **state)
     char path[OS_PATH_MAX];
     struct buf bytes = {0}, traced = {0};
     write_bed_start(&bed);
-    MUST(produce(&bed, 1, 10000));
+    MUST(produce(&bed, 10000));
     write_bed_stop(&bed);
     log_path(&bed, path);
     MUST(os_read_whole(os_real(), path, 1 << 24, &bytes, &err));
@@ -237,14 +313,14 @@ static void a_log_that_ends_before_its_lake_snapshot_takes_no_rows(void **state)
     struct write_bed bed;
     char path[OS_PATH_MAX];
     write_bed_start(&bed);
-    MUST(produce(&bed, 1, 10000));
+    MUST(produce(&bed, 10000));
     lake_snapshot_make(&bed);
     MUST(lake_commit(&bed, 1));
     write_bed_stop(&bed);
     log_path(&bed, path);
     MUST(os_write_durable(os_real(), path, (struct slice){0}, &err));
     write_bed_again(&bed);
-    MUST_FAIL(ERR_UNKNOWN_SERVER_ERROR, produce(&bed, 1, 10000)); /* offset 0 is in the lake already */
+    MUST_FAIL(ERR_UNKNOWN_SERVER_ERROR, produce(&bed, 10000)); /* offset 0 is in the lake already */
     assert_non_null(strstr(err.text, "ends at 0, and its lake snapshot at 1"));
     write_bed_stop(&bed);
 }
@@ -262,7 +338,7 @@ static void tables_without_their_metadata_are_not_begun_anew(void **state)
     char path[OS_PATH_MAX];
     struct buf bytes = {0};
     write_bed_start(&bed);
-    MUST(produce(&bed, 1, 10000));
+    MUST(produce(&bed, 10000));
     write_bed_stop(&bed);
     snprintf(path, sizeof path, "%s/meta.db", bed.dir);
     MUST(os_read_whole(os_real(), path, 1 << 24, &bytes, &err));
@@ -279,6 +355,7 @@ static void tables_without_their_metadata_are_not_begun_anew(void **state)
 
 TESTS("server.write", TEST(a_null_where_none_may_be_is_refused_compressed_or_not),
       TEST(records_that_nobody_can_read_are_refused), TEST(a_write_that_takes_as_long_as_its_time_is_answered_once),
+      TEST(records_of_another_form_than_the_tables_are_refused), TEST(values_that_no_reader_takes_are_refused),
       TEST(a_put_to_a_log_table_is_refused), TEST(a_lake_snapshot_that_can_not_be_is_refused),
       TEST(what_is_cut_from_a_log_is_told), TEST(a_log_that_ends_before_its_lake_snapshot_takes_no_rows),
       TEST(tables_without_their_metadata_are_not_begun_anew))

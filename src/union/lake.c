@@ -86,6 +86,7 @@ struct reading {
     struct column *columns;
     struct datum *values;
     struct arena arena; /* of one row */
+    struct arena texts; /* of one slice: those that were not UTF-8 */
     struct paimon_scan *scan;
 };
 
@@ -147,6 +148,14 @@ static enum err_code give_slice(struct reading *reading, uint32_t row_count, uni
     return OK;
 }
 
+/* As those of the log are (client.h): a stock worker hands on what it was given. */
+static void repair_texts(struct reading *reading)
+{
+    arena_reset(&reading->texts);
+    for (uint32_t c = 0; c < reading->wanted_count; c++)
+        column_text_repair(&reading->texts, &reading->columns[c]);
+}
+
 /* A failure of the lake's, apart from those of the caller's function. */
 static enum err_code next_slice(struct reading *reading, int64_t snapshot_id, uint32_t *row_count, struct err *err)
 {
@@ -193,11 +202,14 @@ enum err_code union_lake_read(struct union_lake *lake, const struct union_lake_o
         code = next_slice(&reading, options->snapshot_id, &row_count, &own);
         if (is_lakes_fault(code))
             code = why_unreadable(lake, options->snapshot_id, &own);
+        if (code == OK && row_count)
+            repair_texts(&reading);
         if (code == OK)
             code = give_slice(&reading, row_count, fn, arg, &enough, &own);
     }
     paimon_scan_close(reading.scan);
     arena_deinit(&reading.arena);
+    arena_deinit(&reading.texts);
     mem_free(reading.wanted);
     mem_free(reading.columns);
     mem_free(reading.values);

@@ -86,6 +86,64 @@ async def test_every_magic_is_kept_read_and_tiered(client, shared, log_format):
     assert verdict["lake_rows"] == end
 
 
+# ---- batches that a server does not look into: compressed ones ----
+
+
+def text_array(values):
+    """A column of texts with any bytes in them."""
+    ends = [0]
+    for v in values:
+        ends.append(ends[-1] + len(v))
+    return pa.Array.from_buffers(pa.string(), len(values), [None, pa.py_buffer(struct.pack(f"<{len(ends)}i", *ends)), pa.py_buffer(b"".join(values))])
+
+
+async def test_texts_that_are_not_utf8_become_so_in_every_read(client, shared):
+    """Of a compressed batch weir takes them, and all that reads it sees U+FFFD; an uncompressed one it refuses."""
+    schema = pa.schema([pa.field("id", pa.int64()), pa.field("note", pa.string())])
+    notes = [b"fine", b"no \xff good", "gr\u00fcn".encode(), b"cut \xe2\x82", b""]
+    batch = pa.RecordBatch.from_arrays([pa.array(range(len(notes)), pa.int64()), text_array(notes)], schema=schema)
+    t = await client.create(schema, lake=True)
+    await t.append_arrow(batch)
+    want = [{"id": i, "note": n.decode(errors="replace")} for i, n in enumerate(notes)]
+    await t.lake(t.rows(want))
+    assert (await verify(shared, t.name))["lake_rows"] == len(notes)
+    for how in ([], ["--hot"]):
+        assert sorted((await asyncio.to_thread(Weir(shared.bootstrap).rows, "scan", t.name, *how)), key=lambda r: r["id"]) == want
+    plain = await client.create(schema, properties={"table.log.arrow.compression.type": "NONE"})
+    with pytest.raises(Exception, match="a text in the column 'note' is not UTF-8"):
+        await plain.appender.write_arrow_batch(batch).wait()
+    assert await plain.ends() == {0: 0}
+
+
+async def test_a_compressed_batch_of_nonsense_stops_its_table_alone(client, shared):
+    weir = Weir(shared.bootstrap)
+    broken, fine = await client.create(TABLE, lake=True), await client.create(TABLE, lake=True)
+    rows = [{"a": i, "b": "x"} for i in range(3)]
+    await broken.append(rows)
+    await broken.lake(broken.rows(rows))
+    batch = bytearray(golden_batches()["log/arrow/v0/append/ZSTD/simple"])
+    at = batch.rindex(b"\xff" * 8)  # the last buffer is as it was: now it is said to be compressed
+    struct.pack_into("<q", batch, at, 9)
+    struct.pack_into("<h", batch, 25, 1)
+    struct.pack_into("<qi", batch, 32, -1, -1)
+    struct.pack_into("<I", batch, 21, crc32c(batch[25:]))
+    with Wire(shared.bootstrap) as w:
+        [bucket] = w.call("PRODUCE_LOG", produce(broken.id, bytes(batch)))["buckets_resp"]
+    assert bucket.get("base_offset") == 3, "nobody looks into it"
+    for _ in range(100):
+        [told] = await asyncio.to_thread(weir.rows, "tables", broken.name)
+        if told["state"] == "failing":
+            break
+        await asyncio.sleep(0.1)
+    assert told["state"] == "failing" and told["why"].startswith("E-UNREADABLE: bucket 0, the batch of offsets 3 to 7: "), told
+    assert "drop the table" in told["why"] and told["lake_rows"] == 3
+    await asyncio.to_thread(lambda: weir.run("scan", broken.name, code=None))
+    assert weir.code and "E-UNREADABLE" in weir.errors and "drop the table" in weir.errors
+    await fine.append(rows)
+    await fine.lake(fine.rows(rows), seconds=15)
+    await client.admin.drop_table(broken.path)
+
+
 # ---- batches left away ----
 
 EVENTS = pa.schema([pa.field("id", pa.int64()), pa.field("note", pa.string())])

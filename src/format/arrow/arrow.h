@@ -13,8 +13,8 @@
  * Compressed buffers are i64 uncompressed length (-1: what follows is raw) and an LZ4 or ZSTD frame; the codec stands
  * in the metadata. Padding is the writer's choice: positions come from the metadata alone.
  *
- * Everything read is bytes from outside: positions, lengths, counts and offsets are checked; text is not checked to be
- * UTF-8. What is wrong gives ERR_CORRUPT, what is more than a limit ERR_LIMIT.
+ * Everything read is bytes from outside: positions, lengths, counts and offsets are checked; whether texts are UTF-8
+ * only by arrow_check. What is wrong gives ERR_CORRUPT, what is more than a limit ERR_LIMIT.
  * thread: any, one at a time for each struct arrow_codec. */
 #ifndef WEIR_FORMAT_ARROW_ARROW_H
 #define WEIR_FORMAT_ARROW_ARROW_H
@@ -50,9 +50,9 @@ MUST_CHECK enum err_code arrow_decode(struct arrow_codec *codec, struct slice me
                                       struct arena *arena, struct column *columns, uint32_t *row_count,
                                       struct err *err);
 
-/* Whether arrow_decode will take the message, and no column that is NOT NULL has a null in it. A message that is not
- * compressed is looked at whole, but for texts being UTF-8 and nulls within nested values; of a compressed one only the
- * metadata is. errors: CORRUPT, LIMIT as arrow_decode; INVALID_ARGUMENT: a null. */
+/* Whether arrow_decode will take the message, no column that is NOT NULL has a null in it, and texts are UTF-8. A
+ * message that is not compressed is looked at whole, but for nulls within nested values; of a compressed one only the
+ * metadata is. errors: CORRUPT, LIMIT as arrow_decode; INVALID_ARGUMENT: a null, a text. */
 MUST_CHECK enum err_code arrow_check(struct slice message, const struct type *row, struct arena *arena,
                                      uint32_t *row_count, struct err *err);
 

@@ -227,6 +227,14 @@ static enum err_code check_nulls(const struct type *row, uint32_t i, int64_t nul
                    SLICE_ARGS(row->fields[i].name));
 }
 
+static enum err_code check_text(const struct type *row, uint32_t i, const struct column *column, struct err *err)
+{
+    if (column_text_is_valid(column))
+        return OK;
+    return err_set(err, ERR_INVALID_ARGUMENT, "a text in the column '%.*s' is not UTF-8",
+                   SLICE_ARGS(row->fields[i].name));
+}
+
 /* What can be said without decompressing: where buffers lie, and what the nodes of whole columns say. */
 static enum err_code check_metadata(struct decoder *d, const struct arrow_message *m, const struct type *row)
 {
@@ -261,6 +269,7 @@ enum err_code arrow_check(struct slice message, const struct type *row, struct a
         TRY(next_column(&d, row->fields[i].type, &column));
         TRY(check_length(&m, column.length, err));
         TRY(check_nulls(row, i, column.null_count, err));
+        TRY(check_text(row, i, &column, err));
     }
     return OK;
 }

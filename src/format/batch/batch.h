@@ -103,6 +103,11 @@ MUST_CHECK enum err_code log_batch_decode(struct arrow_codec *codec, const struc
 MUST_CHECK enum err_code log_batch_check_arrow(const struct log_batch *batch, const struct type *type,
                                                struct arena *arena, struct err *err);
 
+/* The same of an INDEXED or COMPACTED batch: what log_batch_decode takes, without nulls where there must be none, and
+ * with texts that are UTF-8. errors: CORRUPT, LIMIT, INVALID_ARGUMENT. */
+MUST_CHECK enum err_code log_batch_check_rows(const struct log_batch *batch, enum log_format format,
+                                              const struct type *type, struct err *err);
+
 /* One record of an INDEXED or COMPACTED batch, its row still encoded (row_decode). This way keeps what columns can't
  * hold: times finer or further than their unit. Call it record_count times with *rest = batch->body at first. errors:
  * CORRUPT. */

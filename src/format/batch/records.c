@@ -36,19 +36,45 @@ static void pad_binary(const struct type *type, struct arena *arena, struct datu
     value->bytes = slice_of(whole, (size_t)type->length);
 }
 
-static enum err_code append_record(struct slice *rest, enum row_format format, const struct type *type,
-                                   struct column_builder *columns, uint8_t *change, struct arena *scratch,
-                                   struct err *err)
+/* Rows on their way from records to columns. */
+struct unfolding {
+    enum row_format format;
+    const struct type *type;
+    struct column_builder *columns;
+    struct arena scratch; /* of one row */
+    bool arriving;        /* a server asks more of them */
+};
+
+static void unfolding_init(struct unfolding *u, enum log_format format, const struct type *type)
+{
+    *u = (struct unfolding){.format = row_format_of(format), .type = type};
+    u->columns = mem_alloc(type->field_count * sizeof *u->columns);
+    for (uint32_t i = 0; i < type->field_count; i++)
+        column_builder_init(&u->columns[i], type->fields[i].type);
+}
+
+static void unfolding_deinit(struct unfolding *u)
+{
+    for (uint32_t i = 0; i < u->type->field_count; i++)
+        column_builder_deinit(&u->columns[i]);
+    mem_free(u->columns);
+    arena_deinit(&u->scratch);
+}
+
+static enum err_code append_record(struct unfolding *u, struct slice *rest, uint8_t *change, struct err *err)
 {
     struct log_record record = {0};
+    const struct type *type = u->type;
     TRY(log_batch_record_next(rest, &record, err));
     *change = (uint8_t)record.change;
-    arena_reset(scratch);
-    struct datum *values = ARENA_NEW_ARRAY(scratch, struct datum, type->field_count);
-    TRY(row_decode(format, type, record.row, scratch, values, err));
+    arena_reset(&u->scratch);
+    struct datum *values = ARENA_NEW_ARRAY(&u->scratch, struct datum, type->field_count);
+    TRY(row_decode(u->format, type, record.row, &u->scratch, values, err));
+    if (u->arriving)
+        TRY(datum_row_check(type, values, err));
     for (uint32_t i = 0; i < type->field_count; i++) {
-        pad_binary(type->fields[i].type, scratch, &values[i]);
-        TRY(column_builder_append(&columns[i], &values[i], err));
+        pad_binary(type->fields[i].type, &u->scratch, &values[i]);
+        TRY(column_builder_append(&u->columns[i], &values[i], err));
     }
     return OK;
 }
@@ -63,27 +89,33 @@ static size_t fixed_bytes(const struct type *type)
 }
 
 /* A null takes a bit of a row, but the full width of a column: small batches must not unfold to any size. */
-static enum err_code check_unfolded(const struct column_builder *columns, const struct type *type, size_t more,
-                                    struct err *err)
+static enum err_code check_unfolded(const struct unfolding *u, size_t more, struct err *err)
 {
     size_t bytes = more;
-    for (uint32_t i = 0; i < type->field_count; i++)
-        bytes += column_builder_bytes(&columns[i]);
+    for (uint32_t i = 0; i < u->type->field_count; i++)
+        bytes += column_builder_bytes(&u->columns[i]);
     if (bytes > ARROW_DECODED_BYTES_MAX)
         return err_set(err, ERR_LIMIT, "the rows of a log batch would take more than %u bytes",
                        ARROW_DECODED_BYTES_MAX);
     return OK;
 }
 
-static enum err_code append_records(const struct log_batch *batch, enum row_format format, const struct type *type,
-                                    struct column_builder *columns, uint8_t *change_types, struct arena *scratch,
+static enum err_code check_count(const struct log_batch *batch, struct err *err)
+{
+    if (batch->record_count <= batch->body.len)
+        return OK;
+    return err_set(err, ERR_CORRUPT, "log batch of %zu bytes says it holds %u records", batch->size,
+                   batch->record_count);
+}
+
+static enum err_code append_records(struct unfolding *u, const struct log_batch *batch, uint8_t *change_types,
                                     struct err *err)
 {
     struct slice rest = batch->body;
-    size_t fixed = fixed_bytes(type);
+    size_t fixed = fixed_bytes(u->type);
     for (uint32_t i = 0; i < batch->record_count; i++) {
-        TRY(check_unfolded(columns, type, fixed, err));
-        TRY(append_record(&rest, format, type, columns, &change_types[i], scratch, err));
+        TRY(check_unfolded(u, fixed, err));
+        TRY(append_record(u, &rest, &change_types[i], err));
     }
     if (rest.len)
         return err_set(err, ERR_CORRUPT, "log batch holds %zu bytes behind its records", rest.len);
@@ -93,26 +125,33 @@ static enum err_code append_records(const struct log_batch *batch, enum row_form
 enum err_code batch_decode_rows(const struct log_batch *batch, enum log_format format, const struct type *type,
                                 struct arena *arena, struct log_batch_rows *rows, struct err *err)
 {
-    if (batch->record_count > batch->body.len) /* before memory is taken for them */
-        return err_set(err, ERR_CORRUPT, "log batch of %zu bytes says it holds %u records", batch->size,
-                       batch->record_count);
-    struct arena scratch = {0};
-    struct column_builder *columns = mem_alloc(type->field_count * sizeof *columns);
+    struct unfolding u;
+    TRY(check_count(batch, err)); /* before memory is taken for them */
+    unfolding_init(&u, format, type);
     uint8_t *change_types = arena_alloc(arena, batch->record_count);
-    for (uint32_t i = 0; i < type->field_count; i++)
-        column_builder_init(&columns[i], type->fields[i].type);
-    enum err_code code = append_records(batch, row_format_of(format), type, columns, change_types, &scratch, err);
-    for (uint32_t i = 0; i < type->field_count; i++) {
+    enum err_code code = append_records(&u, batch, change_types, err);
+    for (uint32_t i = 0; code == OK && i < type->field_count; i++) {
         struct column view;
-        column_builder_view(&columns[i], &scratch, &view);
-        if (code == OK)
-            column_dup(arena, &view, &rows->columns[i]);
-        column_builder_deinit(&columns[i]);
+        column_builder_view(&u.columns[i], &u.scratch, &view);
+        column_dup(arena, &view, &rows->columns[i]);
     }
     rows->change_types = change_types;
     rows->count = batch->record_count;
-    mem_free(columns);
-    arena_deinit(&scratch);
+    unfolding_deinit(&u);
+    return code;
+}
+
+enum err_code log_batch_check_rows(const struct log_batch *batch, enum log_format format, const struct type *type,
+                                   struct err *err)
+{
+    struct unfolding u;
+    TRY(check_count(batch, err));
+    unfolding_init(&u, format, type);
+    u.arriving = true;
+    uint8_t *change_types = mem_alloc(batch->record_count + 1);
+    enum err_code code = append_records(&u, batch, change_types, err);
+    mem_free(change_types);
+    unfolding_deinit(&u);
     return code;
 }
 

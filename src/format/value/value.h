@@ -103,6 +103,16 @@ void column_dup(struct arena *arena, const struct column *from, struct column *t
 /* A column of length nulls, in the arena. */
 void column_nulls(struct arena *arena, const struct type *type, uint32_t length, struct column *out);
 
+/* CHAR and STRING are to be UTF-8, those within nested values too: are they? */
+bool datum_text_is_valid(const struct type *type, const struct datum *value);
+/* One value a field of the ROW type: is something null that is NOT NULL, or a text not UTF-8? What is within nested
+ * values may be null. errors: INVALID_ARGUMENT naming the column. */
+MUST_CHECK enum err_code datum_row_check(const struct type *row, const struct datum *values, struct err *err);
+bool column_text_is_valid(const struct column *column);
+/* Makes them so, with U+FFFD for what is none (buf_put_text); nearly always there is nothing to do. Children are
+ * altered in place. */
+void column_text_repair(struct arena *arena, struct column *column);
+
 #define COLUMN_BYTES_MAX INT32_MAX /* offsets are i32 */
 
 struct column_builder {

@@ -57,31 +57,6 @@ static void put_timestamp(struct buf *out, const struct type *type, const struct
         put_fraction(out, millis % 1000, value->ts.nanos, type->precision);
 }
 
-/* How many bytes one replacement character stands for, as Java decodes: the longest beginning of a sequence, and a
- * surrogate as a whole. */
-static size_t malformed_bytes(struct slice s)
-{
-    uint8_t lead = s.ptr[0];
-    size_t wanted = lead >= 0xf0 && lead <= 0xf4 ? 4 : lead >= 0xe0 && lead < 0xf0 ? 3 : 1, n = 1;
-    uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80, high = lead == 0xf4 ? 0x8f : 0xbf;
-    for (; n < wanted && n < s.len && s.ptr[n] >= low && s.ptr[n] <= high; n++)
-        low = 0x80, high = 0xbf;
-    return n;
-}
-
-/* Bytes read as text. */
-static void put_bytes(struct buf *out, struct slice bytes)
-{
-    while (bytes.len) {
-        size_t good = slice_utf8_sequence(bytes), n = good ? good : malformed_bytes(bytes);
-        if (good)
-            buf_put(out, bytes.ptr, good);
-        else
-            buf_put_slice(out, SLICE("\xef\xbf\xbd"));
-        bytes = slice_of(bytes.ptr + n, bytes.len - n);
-    }
-}
-
 static void put_text(struct buf *out, const struct type *type, const struct datum *value)
 {
     switch (type->kind) {
@@ -100,7 +75,7 @@ static void put_text(struct buf *out, const struct type *type, const struct datu
         break;
     case TYPE_BINARY:
     case TYPE_BYTES:
-        put_bytes(out, value->bytes);
+        buf_put_text(out, value->bytes);
         break;
     case TYPE_DECIMAL:
         number_put_decimal(out, value->decimal, type->scale);
