@@ -157,6 +157,17 @@ static void errors_map_to_the_wire_and_back(void **state)
     struct err err = {0};
     assert_int_equal(err_set(&err, ERR_CORRUPT, "a\nb"), ERR_CORRUPT);
     assert_string_equal(err.text, "a b");
+    assert_int_equal(err_set(&err, ERR_CORRUPT, "'%.*s' \xff is no \xc3\xa4", 2, "\xc3\xa4\xc3\xa4" + 1), ERR_CORRUPT);
+    assert_string_equal(err.text, "'?"
+                                  "?' ? is no \xc3\xa4");
+    char letters[400];
+    for (size_t i = 0; i < sizeof letters; i++)
+        letters[i] = i % 2 ? '\xa4' : '\xc3';
+    for (int from = 0; from < 2; from++) {
+        assert_int_equal(err_set(&err, ERR_CORRUPT, "%s%.*s", from ? "a" : "", (int)sizeof letters, letters),
+                         ERR_CORRUPT);
+        assert_true(slice_is_utf8(slice_str(err.text)));
+    }
 }
 
 static void vec_grows_and_removes_in_order(void **state)

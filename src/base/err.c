@@ -20,6 +20,18 @@ static const struct err_row rows[ERR_COUNT] = {
 #undef ERR
 };
 
+/* One line of UTF-8, whatever values of others are in it, some of them cut off within a letter. */
+static void tidy(char *text)
+{
+    for (size_t len; *text; text += len) {
+        len = slice_utf8_sequence(slice_str(text));
+        if (len == 0 || *text == '\n' || *text == '\r') {
+            *text = len ? ' ' : '?';
+            len = 1;
+        }
+    }
+}
+
 static void fill(struct err *err, const char *where, enum err_code code, int os_errno, const char *fmt, va_list args)
     PRINTF_LIKE(5, 0);
 static void fill(struct err *err, const char *where, enum err_code code, int os_errno, const char *fmt, va_list args)
@@ -30,9 +42,7 @@ static void fill(struct err *err, const char *where, enum err_code code, int os_
     int len = vsnprintf(err->text, sizeof err->text, fmt, args);
     if (os_errno && len >= 0 && (size_t)len < sizeof err->text)
         snprintf(err->text + len, sizeof err->text - (size_t)len, ": %s", strerror(os_errno));
-    for (char *c = err->text; *c; c++)
-        if (*c == '\n' || *c == '\r')
-            *c = ' ';
+    tidy(err->text);
 }
 
 enum err_code err_set_at(struct err *err, const char *where, enum err_code code, const char *fmt, ...)

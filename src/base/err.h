@@ -19,7 +19,7 @@ struct err {
     enum err_code code;
     int os_errno;      /* 0 unless the kernel said it */
     const char *where; /* "file:line" of the first failure */
-    char text[240];    /* what was tried, with the values; one line */
+    char text[240];    /* what was tried, with the values; one line of UTF-8 */
 };
 
 /* Fills *err, unless it is NULL, and gives the code. */

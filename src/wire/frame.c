@@ -101,21 +101,12 @@ enum err_code wire_response_encode(struct wire_out *out, int32_t request_id, con
     return answer_encode(out, WIRE_SUCCESS, request_id, desc, message, err);
 }
 
-/* The text of an error may be cut off within a letter, and the Rust client takes nothing but UTF-8. */
-static struct slice utf8_prefix(const char *text)
-{
-    struct slice s = slice_str(text);
-    while (!slice_is_utf8(s))
-        s.len--;
-    return s;
-}
-
 void wire_error_encode(struct wire_out *out, int32_t request_id, const struct err *error)
 {
     ASSERT(error->code != OK);
     const char *text = *error->text ? error->text : err_text(error->code);
     struct wire_error_response response = {.error_code = err_wire(error->code)};
-    WIRE_SET(&response, error_message, utf8_prefix(text));
+    WIRE_SET(&response, error_message, slice_str(text));
     enum err_code code = answer_encode(out, WIRE_ERROR, request_id, &wire_error_response_desc, &response, NULL);
     ASSERT(code == OK);
 }

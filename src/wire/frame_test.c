@@ -284,15 +284,6 @@ static void errors_keep_code_and_text(void **state)
     assert_string_equal(got.text, err_text(ERR_DISK_FULL));
 }
 
-static void a_text_cut_off_within_a_letter_goes_out_as_utf8(void **state)
-{
-    (void)state;
-    struct err got;
-    struct err error = {.code = ERR_IO, .text = "caf\xc3"};
-    MUST_FAIL(ERR_LOG_STORAGE_EXCEPTION, through_the_wire(&error, &got));
-    assert_string_equal(got.text, "caf");
-}
-
 static void texts_of_other_servers_become_one_line(void **state)
 {
     (void)state;
@@ -334,5 +325,5 @@ static void an_unknown_status_is_refused(void **state)
 }
 
 TESTS("wire.frame", TEST(golden_frames_come_back), TEST(recorded_frames_come_back), TEST(errors_keep_code_and_text),
-      TEST(a_text_cut_off_within_a_letter_goes_out_as_utf8), TEST(texts_of_other_servers_become_one_line),
-      TEST(an_error_that_cannot_be_read_is_still_an_error), TEST(an_unknown_status_is_refused))
+      TEST(texts_of_other_servers_become_one_line), TEST(an_error_that_cannot_be_read_is_still_an_error),
+      TEST(an_unknown_status_is_refused))
