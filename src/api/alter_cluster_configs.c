@@ -1,10 +1,16 @@
 #include "api/api_int.h"
 
+/* There are far fewer options that can be altered; each change of a list makes it anew. */
+#define CHANGES_MAX 256
+
 /* All changes or none. */
 enum err_code alter_cluster_configs(struct api_call *call, struct err *err)
 {
     const struct wire_alter_cluster_configs_request *req = call->request;
     const struct api_config *config = &call->api->config;
+    if (req->alter_configs_count > CHANGES_MAX)
+        return err_set(err, ERR_CONFIG_EXCEPTION, "a request with %zu changes of options: at most %d fit",
+                       req->alter_configs_count, CHANGES_MAX);
     struct api_option_change *changes =
         ARENA_NEW_ARRAY(&call->arena, struct api_option_change, req->alter_configs_count);
     for (size_t i = 0; i < req->alter_configs_count; i++) {

@@ -9,6 +9,7 @@ static enum err_code column_read(struct api_call *call, const struct wire_pb_add
     if (from->column_position_type != POSITION_LAST)
         return err_set(err, ERR_NOT_SUPPORTED, "the column \"%.*s\" can be added as the last one only", shown,
                        (const char *)from->column_name.ptr);
+    TRY(api_config_changes_check(from->agg_function_params_count, err));
     *column = (struct schema_column){.name = from->column_name, .id = -1};
     if (from->has_comment)
         column->comment = from->comment;

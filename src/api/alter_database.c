@@ -33,6 +33,7 @@ static enum err_code alter(struct api_call *call, struct err *err)
 enum err_code alter_database(struct api_call *call, struct err *err)
 {
     const struct wire_alter_database_request *req = call->request;
+    TRY(api_config_changes_check(req->config_changes_count, err));
     os_mutex_lock(&call->api->ddl);
     enum err_code code = alter(call, err);
     os_mutex_unlock(&call->api->ddl);

@@ -40,6 +40,7 @@ static bool has_columns(const struct wire_alter_table_request *req)
 
 static enum err_code request_check(const struct wire_alter_table_request *req, struct err *err)
 {
+    TRY(api_config_changes_check(req->config_changes_count, err));
     if (has_columns(req) && req->config_changes_count)
         return err_set(err, ERR_INVALID_ALTER_TABLE_EXCEPTION, "options and columns are altered one after the other");
     if (req->drop_columns_count || req->rename_columns_count || req->modify_columns_count)

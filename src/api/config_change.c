@@ -2,6 +2,13 @@
 
 enum { OP_SET = 0, OP_DELETE = 1 }; /* of PbAlterConfig */
 
+enum err_code api_config_changes_check(size_t count, struct err *err)
+{
+    if (count <= PROPERTIES_MAX)
+        return OK;
+    return err_set(err, ERR_LIMIT, "a request with %zu changes of options: at most %d fit", count, PROPERTIES_MAX);
+}
+
 enum err_code api_config_change(struct arena *arena, struct properties *properties,
                                 const struct wire_pb_alter_config *change, struct err *err)
 {

@@ -24,12 +24,22 @@ static enum err_code not_there(struct slice name, struct err *err)
                    (const char *)name.ptr);
 }
 
+static enum err_code check_properties(const struct database_descriptor *descriptor, struct err *err)
+{
+    if (descriptor->custom_properties.count <= PROPERTIES_MAX)
+        return OK;
+    return err_set(err, ERR_INVALID_DATABASE_EXCEPTION, "The database has %u custom properties; at most %d fit.",
+                   descriptor->custom_properties.count, PROPERTIES_MAX);
+}
+
 /* The descriptor as it is stored: read, checked, written. */
 static enum err_code normal_json(struct slice json, struct buf *out, struct err *err)
 {
     struct arena arena = {0};
     struct database_descriptor descriptor;
     enum err_code code = database_descriptor_from_json(&arena, json, &descriptor, err);
+    if (code == OK)
+        code = check_properties(&descriptor, err);
     if (code == OK)
         database_descriptor_to_json(&descriptor, out);
     arena_deinit(&arena);

@@ -3,6 +3,8 @@
 #include "server/server_int.h"
 
 #define ALTERED "ALTER_CLUSTER_CONFIGS"
+/* Of users and passwords: as many as there may be, of usual lengths. */
+#define LIST_BYTES_MAX (AUTH_USERS_MAX * 512)
 
 /* ---- lists of name:password ---- */
 
@@ -25,6 +27,9 @@ static enum err_code list_append(struct arena *arena, struct slice list, struct 
                                  struct err *err)
 {
     struct slice rest = more, item;
+    if (list.len + more.len > LIST_BYTES_MAX)
+        return err_set(err, ERR_CONFIG_EXCEPTION, "the list of users would have %zu bytes, more than %d",
+                       list.len + more.len, LIST_BYTES_MAX);
     while (conf_list_next(&rest, &item))
         if (list_names(list, name_of(item)))
             return err_set(err, ERR_CONFIG_EXCEPTION, "the user %.*s is there already", (int)MIN(name_of(item).len, 60),

@@ -203,7 +203,7 @@ static enum err_code round_of(struct os *os, int argc, char **argv, struct err *
     struct paimon_round *round = NULL;
     struct paimon_committed committed;
     struct key_value offsets = {SLICE(PAIMON_OFFSETS_PROPERTY), SLICE(OFFSETS)};
-    struct properties properties = {&offsets, 1};
+    struct properties properties = {.items = &offsets, .count = 1};
     enum err_code code;
     TRY_OR_FAIL(open_table(os, argv, &table, err));
     rows.schema = paimon_table_schema(table);

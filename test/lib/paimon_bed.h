@@ -114,7 +114,7 @@ static inline enum err_code bed_change(struct paimon_bed *bed, struct paimon_rou
 static inline enum err_code bed_commit(struct paimon_round *round, const char *offsets, int64_t *id, struct err *err)
 {
     struct key_value property = {SLICE(PAIMON_OFFSETS_PROPERTY), slice_str(offsets)};
-    struct properties properties = {&property, 1};
+    struct properties properties = {.items = &property, .count = 1};
     struct paimon_committed committed;
     TRY(paimon_round_commit(round, &properties, &committed, err));
     *id = committed.snapshot_id;

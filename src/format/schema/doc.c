@@ -87,7 +87,7 @@ enum err_code doc_properties(struct doc *doc, json_t *object, const char *name, 
     json_t *member = doc_member(object, name);
     if (!json_is_object(member))
         return doc_refuse(doc, "\"%s\" is %s", name, member ? "not an object" : "missing");
-    struct properties read = {ARENA_NEW_ARRAY(doc->arena, struct key_value, json_object_size(member)), 0};
+    struct properties read = {.items = ARENA_NEW_ARRAY(doc->arena, struct key_value, json_object_size(member))};
     const char *key;
     json_t *value;
     json_object_foreach(member, key, value)

@@ -39,6 +39,15 @@ const struct slice *properties_get(const struct properties *props, const char *k
     return item ? &item->value : NULL;
 }
 
+static void grow(struct arena *arena, struct properties *props)
+{
+    props->cap = MAX(props->count * 2, 8);
+    struct key_value *items = ARENA_NEW_ARRAY(arena, struct key_value, props->cap);
+    if (props->count)
+        memcpy(items, props->items, props->count * sizeof *items);
+    props->items = items;
+}
+
 void properties_set(struct arena *arena, struct properties *props, struct slice key, struct slice value)
 {
     struct key_value *item = find(props, key);
@@ -46,12 +55,9 @@ void properties_set(struct arena *arena, struct properties *props, struct slice 
         item->value = arena_dup(arena, value);
         return;
     }
-    struct key_value *items = ARENA_NEW_ARRAY(arena, struct key_value, (size_t)props->count + 1);
-    if (props->count)
-        memcpy(items, props->items, props->count * sizeof *items);
-    items[props->count] = (struct key_value){arena_dup(arena, key), arena_dup(arena, value)};
-    props->items = items;
-    props->count++;
+    if (props->count >= props->cap)
+        grow(arena, props);
+    props->items[props->count++] = (struct key_value){arena_dup(arena, key), arena_dup(arena, value)};
 }
 
 void properties_remove(struct properties *props, const char *key)
@@ -84,7 +90,7 @@ static struct slice dup_optional(struct arena *arena, struct slice text)
 
 static struct properties dup_properties(struct arena *arena, const struct properties *from)
 {
-    struct properties copy = {ARENA_NEW_ARRAY(arena, struct key_value, from->count), from->count};
+    struct properties copy = {.items = ARENA_NEW_ARRAY(arena, struct key_value, from->count), .count = from->count};
     for (uint32_t i = 0; i < from->count; i++)
         copy.items[i] =
             (struct key_value){arena_dup(arena, from->items[i].key), arena_dup(arena, from->items[i].value)};

@@ -70,7 +70,12 @@ struct key_value {
 struct properties {
     struct key_value *items;
     uint32_t count;
+    uint32_t cap; /* 0: no more than count; two copies of one must not both grow */
 };
+
+/* Of a table or a database, each kind of them, and of changes to them in one request: every one is looked for among all
+ * the others. */
+#define PROPERTIES_MAX 4096
 
 struct schema_column {
     struct slice name;

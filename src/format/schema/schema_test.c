@@ -381,6 +381,18 @@ static void properties_are_set_found_and_removed(void **state)
     arena_deinit(&arena);
 }
 
+static void as_many_properties_as_fit_take_little_memory(void **state)
+{
+    (void)state;
+    struct properties props = {0};
+    for (int i = 0; i < PROPERTIES_MAX; i++)
+        properties_set(&arena, &props, arena_printf(&arena, "k%d", i), SLICE("v"));
+    assert_int_equal(props.count, PROPERTIES_MAX);
+    assert_slice_equal(*properties_get(&props, "k4095"), SLICE("v"));
+    assert_true(arena.total_bytes < 1 << 20);
+    arena_deinit(&arena);
+}
+
 static void added_columns_take_the_ids_that_come_next(void **state)
 {
     (void)state;
@@ -446,5 +458,5 @@ TESTS("format.schema", TEST(golden_descriptors_are_written_as_they_were_read), T
       TEST(types_nested_beyond_the_limit_are_refused), TEST(too_many_columns_and_too_long_texts_are_refused),
       TEST(sql_spellings_of_flink_are_understood), TEST(keys_of_tables_are_normalized_or_refused),
       TEST(table_texts_that_break_a_rule_are_refused), TEST(properties_are_set_found_and_removed),
-      TEST(added_columns_take_the_ids_that_come_next), TEST(no_column_is_added_beyond_the_limit),
-      TEST(names_follow_the_rules_of_the_protocol))
+      TEST(as_many_properties_as_fit_take_little_memory), TEST(added_columns_take_the_ids_that_come_next),
+      TEST(no_column_is_added_beyond_the_limit), TEST(names_follow_the_rules_of_the_protocol))

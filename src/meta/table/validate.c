@@ -10,6 +10,9 @@
 
 static enum err_code check_properties(const struct table_descriptor *table, struct err *err)
 {
+    if (table->properties.count > PROPERTIES_MAX || table->custom_properties.count > PROPERTIES_MAX)
+        return err_set(err, TABLE, "The table has %u properties and %u custom properties; at most %d of each fit.",
+                       table->properties.count, table->custom_properties.count, PROPERTIES_MAX);
     for (uint32_t i = 0; i < table->properties.count; i++) {
         const struct key_value *pair = &table->properties.items[i];
         enum table_option option;
