@@ -136,6 +136,10 @@ MUST_CHECK enum err_code api_answer_grow(struct api_call *call, size_t bytes, st
 MUST_CHECK enum err_code api_answer_list(struct api_call *call, size_t count, size_t size, struct err *err);
 /* The same where something else bounds the answer. errors: WOULD_BLOCK. */
 MUST_CHECK enum err_code api_answer_room(struct api_call *call, size_t bytes, struct err *err);
+/* More parts of a request (keys, buckets) than are looked at on the loop: the others of the loop would wait.
+ * errors: WOULD_BLOCK. */
+#define API_LOOP_PARTS_MAX 4096
+MUST_CHECK enum err_code api_loop_check(const struct api_call *call, size_t parts, struct err *err);
 /* The call, of which only the body is left, runs again when there is room. */
 void api_room_wait(struct api_call *call);
 /* Those that find room run again. */
@@ -253,6 +257,8 @@ MUST_CHECK enum err_code authenticate_check(struct net_conn *conn, int16_t key, 
 /* Who is at the other end: the name that logged in, else ANONYMOUS. thread: the connection's loop. */
 struct slice authenticate_user(struct net_conn *conn);
 
+/* Of one request; nobody alters as many as PROPERTIES_MAX at once. errors: LIMIT. */
+MUST_CHECK enum err_code api_config_changes_check(size_t count, struct err *err);
 /* One change of ALTER TABLE or ALTER DATABASE. errors: UNKNOWN_SERVER_ERROR for what is neither SET nor DELETE. */
 MUST_CHECK enum err_code api_config_change(struct arena *arena, struct properties *properties,
                                            const struct wire_pb_alter_config *change, struct err *err);

@@ -10,6 +10,7 @@ enum { PB_AND, PB_OR };
 struct reading {
     struct api_call *call;
     const struct schema *schema; /* that the client had */
+    size_t parts;
 };
 
 /* What literals of each type are called; the numbers are those of requests. */
@@ -98,6 +99,7 @@ static bool literals_read(struct reading *reading, const struct wire_pb_leaf_pre
     size_t wanted = out->kind == PREDICATE_IS_NULL || out->kind == PREDICATE_IS_NOT_NULL ? 0 : 1;
     if ((!takes_list && pb->literals_count != wanted) || pb->literals_count > UINT32_MAX)
         return false;
+    reading->parts += pb->literals_count;
     struct datum *literals = ARENA_NEW_ARRAY(&reading->call->arena, struct datum, pb->literals_count);
     for (size_t i = 0; i < pb->literals_count; i++) {
         literals[i].is_null = pb->literals[i].is_null;
@@ -112,6 +114,7 @@ static bool literals_read(struct reading *reading, const struct wire_pb_leaf_pre
 
 static bool leaf_read(struct reading *reading, const struct wire_pb_leaf_predicate *pb, struct predicate *out)
 {
+    reading->parts++;
     if (!pb || pb->function < PREDICATE_EQUAL || pb->function > PREDICATE_NOT_IN)
         return false;
     int32_t position = schema_find_id(reading->schema, pb->field_id);
@@ -153,9 +156,11 @@ struct fetch_filter *fetch_filter_read(struct api_call *call, const struct wire_
     filter->table = table;
     const struct schema_version *version = table_schema(table, req->filter_schema_id);
     if (version) {
-        struct reading reading = {call, version->schema};
-        if (predicate_read(&reading, req->filter_predicate, &filter->predicate))
+        struct reading reading = {call, version->schema, 0};
+        if (predicate_read(&reading, req->filter_predicate, &filter->predicate)) {
+            filter->parts = reading.parts;
             return filter;
+        }
     }
     fetch_filter_drop(filter);
     return NULL;

@@ -30,13 +30,14 @@ struct pass {
     int64_t now_ns;
     size_t bytes_left;
     size_t bytes; /* gathered */
+    size_t effort_left;
     bool at_once; /* an error, or something that does not get better by waiting */
 };
 
 /* What is asked of all buckets of a table. */
 struct table_wanted {
-    const struct fetch_projection *projection; /* NULL: all columns */
-    struct fetch_filter *filter;               /* NULL: all batches */
+    struct fetch_projection *projection; /* NULL: all columns */
+    struct fetch_filter *filter;         /* NULL: all batches */
 };
 
 static void bucket_error(struct pass *pass, struct wire_pb_fetch_log_resp_for_bucket *answer, enum err_code code,
@@ -53,11 +54,15 @@ static enum err_code bucket_read(struct pass *pass, struct bucket *bucket,
                                  struct wire_pb_fetch_log_resp_for_bucket *answer, struct err *err)
 {
     struct fetch_part part;
+    bool enough = pass->effort_left == 0 && (table->projection || table->filter);
+    size_t bytes_max = MIN((size_t)MAX(req->max_fetch_bytes, 0), pass->bytes_left);
     const struct fetch_wanted wanted = {.offset = req->fetch_offset,
-                                        .bytes_max = MIN((size_t)MAX(req->max_fetch_bytes, 0), pass->bytes_left),
-                                        .force_one = pass->bytes == 0,
+                                        .bytes_max = enough ? 0 : bytes_max,
+                                        .force_one = !enough && pass->bytes == 0,
                                         .projection = table->projection,
-                                        .filter = table->filter};
+                                        .filter = table->filter,
+                                        .effort_left = &pass->effort_left};
+    pass->at_once |= enough; /* the client asks for the rest, which may be there */
     TRY(fetch_part_read(pass->call, bucket, &wanted, &part, err));
     WIRE_SET(answer, high_watermark, part.high_watermark);
     WIRE_SET(answer, log_start_offset, part.start_offset);
@@ -94,6 +99,9 @@ static void bucket_answer(struct pass *pass, int64_t table_id, const struct wire
 static void table_answer(struct pass *pass, const struct wire_pb_fetch_log_req_for_table *req,
                          struct wire_pb_fetch_log_resp_for_table *answer)
 {
+    answer->table_id = req->table_id;
+    if (req->buckets_req_count == 0)
+        return;
     struct fetch_projection projection;
     struct table_wanted wanted = {.projection = req->projection_pushdown_enabled ? &projection : NULL,
                                   .filter = fetch_filter_read(pass->call, req)};
@@ -101,7 +109,6 @@ static void table_answer(struct pass *pass, const struct wire_pb_fetch_log_req_f
     enum err_code code = OK;
     if (wanted.projection)
         code = fetch_projection_read(pass->call, req, &projection, &err);
-    answer->table_id = req->table_id;
     answer->buckets_resp =
         ARENA_NEW_ARRAY(&pass->call->arena, struct wire_pb_fetch_log_resp_for_bucket, req->buckets_req_count);
     answer->buckets_resp_count = req->buckets_req_count;
@@ -136,7 +143,10 @@ static struct pass pass_of(struct api_call *call)
 {
     const struct wire_fetch_log_request *req = call->request;
     size_t most = MIN((size_t)MAX(req->max_bytes, 0), call->api->config.answer_bytes_max);
-    return (struct pass){.call = call, .bytes_left = most, .now_ns = loop_now_ns(net_conn_loop(call->conn))};
+    return (struct pass){.call = call,
+                         .bytes_left = most,
+                         .effort_left = FETCH_EFFORT_MAX,
+                         .now_ns = loop_now_ns(net_conn_loop(call->conn))};
 }
 
 /* ---- the poll ---- */

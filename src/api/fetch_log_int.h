@@ -5,29 +5,27 @@
 #include "api/api_int.h"
 #include "format/row/row.h"
 
-/* The columns of one schema of a table, as a ROW type. */
-struct fetch_types {
-    int32_t schema_id;
-    const struct type *row;
-};
-
-/* Which columns a fetch wants of a table. Lives in the call's arena; the table is counted. */
+/* Which columns a fetch wants of a table. The table is counted; the memory is the projection's own, since one request
+ * may name a table as often as it likes. */
 struct fetch_projection {
     const struct table_info *table;
-    struct fetch_types *schemas; /* all that the table ever had */
-    uint32_t schema_count;
+    struct arena arena;
+    const struct type **rows;         /* of the table's schemas, each when a batch of it was met */
     struct arrow_selection selection; /* of the newest schema: its columns are those before, and those added behind */
 };
 
 /* errors: INVALID_COLUMN_PROJECTION, UNKNOWN_TABLE_OR_BUCKET_EXCEPTION. */
 MUST_CHECK enum err_code fetch_projection_read(struct api_call *call, const struct wire_pb_fetch_log_req_for_table *req,
                                                struct fetch_projection *projection, struct err *err);
+/* The columns of one schema of the table, as a ROW type; NULL: it never had this schema. */
+const struct type *fetch_projection_row(struct fetch_projection *projection, int32_t schema_id);
 void fetch_projection_drop(struct fetch_projection *projection);
 
 /* Which batches a fetch wants of a table. Lives in the call's arena; the table is counted. */
 struct fetch_filter {
     const struct table_info *table;
     struct predicate predicate;
+    size_t parts; /* of the predicate: its leaves and their literals */
     struct arena scratch;
 };
 
@@ -41,10 +39,17 @@ void fetch_filter_drop(struct fetch_filter *filter); /* NULL is fine */
 struct fetch_wanted {
     int64_t offset; /* -2: earliest */
     size_t bytes_max;
-    bool force_one;                            /* the first batch however large it is */
-    const struct fetch_projection *projection; /* NULL: all columns */
-    struct fetch_filter *filter;               /* NULL: all batches */
+    bool force_one;                      /* the first batch however large it is */
+    struct fetch_projection *projection; /* NULL: all columns */
+    struct fetch_filter *filter;         /* NULL: all batches */
+    size_t *effort_left;                 /* of the whole answer; FETCH_EFFORT_MAX at its beginning */
 };
+
+/* What is done for one answer where batches are looked at one by one, so that a projection of little or a filter that
+ * keeps nothing does not hold up the loop: a batch counts as one, and more with a filter of many parts. The answer then
+ * says how far it came. */
+#define FETCH_EFFORT_MAX 4096
+#define FETCH_FILTER_PARTS 16 /* that count as much as reading a batch */
 
 struct fetch_part {
     struct wire_bytes records;

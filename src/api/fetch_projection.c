@@ -1,12 +1,12 @@
 #include "api/fetch_log_int.h"
 
-static enum err_code selected_read(struct api_call *call, const struct wire_pb_fetch_log_req_for_table *req,
+static enum err_code selected_read(const struct wire_pb_fetch_log_req_for_table *req,
                                    struct fetch_projection *projection, struct err *err)
 {
     size_t count = req->projected_fields_count;
     if (count == 0 || count > SCHEMA_COLUMNS_MAX)
         return err_set(err, ERR_INVALID_COLUMN_PROJECTION, "a projection of %zu columns", count);
-    uint32_t *selected = ARENA_NEW_ARRAY(&call->arena, uint32_t, count);
+    uint32_t *selected = ARENA_NEW_ARRAY(&projection->arena, uint32_t, count);
     projection->selection.positions = selected;
     projection->selection.count = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
@@ -19,23 +19,32 @@ static enum err_code selected_read(struct api_call *call, const struct wire_pb_f
     return OK;
 }
 
+const struct type *fetch_projection_row(struct fetch_projection *projection, int32_t schema_id)
+{
+    const struct table_info *table = projection->table;
+    for (uint32_t i = 0; i < table->schema_count; i++) {
+        if (table->schemas[i].schema_id != schema_id)
+            continue;
+        if (!projection->rows[i])
+            projection->rows[i] = row_type(&projection->arena, table->schemas[i].schema);
+        return projection->rows[i];
+    }
+    return NULL;
+}
+
 enum err_code fetch_projection_read(struct api_call *call, const struct wire_pb_fetch_log_req_for_table *req,
                                     struct fetch_projection *projection, struct err *err)
 {
     *projection = (struct fetch_projection){0};
-    TRY(selected_read(call, req, projection, err));
+    TRY(selected_read(req, projection, err));
     if (meta_table_get_by_id(call->api->config.meta, req->table_id, &projection->table, NULL) != OK)
         return err_set(err, ERR_UNKNOWN_TABLE_OR_BUCKET_EXCEPTION, "there is no table with id %lld",
                        (long long)req->table_id);
     const struct table_info *table = projection->table;
     if (table->settings.log_format != LOG_FORMAT_ARROW)
         return err_set(err, ERR_INVALID_COLUMN_PROJECTION, "columns are read from logs of ARROW format only");
-    projection->schemas = ARENA_NEW_ARRAY(&call->arena, struct fetch_types, table->schema_count);
-    projection->schema_count = table->schema_count;
-    for (uint32_t i = 0; i < table->schema_count; i++)
-        projection->schemas[i] =
-            (struct fetch_types){table->schemas[i].schema_id, row_type(&call->arena, table->schemas[i].schema)};
-    projection->selection.row = projection->schemas[table->schema_count - 1].row;
+    projection->rows = ARENA_NEW_ARRAY(&projection->arena, const struct type *, table->schema_count);
+    projection->selection.row = fetch_projection_row(projection, table->schemas[table->schema_count - 1].schema_id);
     return OK;
 }
 
@@ -43,4 +52,5 @@ void fetch_projection_drop(struct fetch_projection *projection)
 {
     table_unref(projection->table);
     projection->table = NULL;
+    arena_deinit(&projection->arena);
 }

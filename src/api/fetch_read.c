@@ -6,9 +6,6 @@
 #define READ_BYTES_MAX (16u << 10)
 /* Of one bucket's log in one answer, so in as many segments at most: each may be held open until the answer is sent. */
 #define FETCH_RANGES_MAX 64
-/* Looked at one by one for one answer, so that a projection of little or a filter that keeps nothing does not hold up
- * the loop: the answer then says how far it came. */
-#define FETCH_BATCHES_MAX 4096
 /* First bytes of a batch that are read in the hope that header and metadata are in them. */
 #define HEAD_BYTES_GUESS 4096
 
@@ -31,11 +28,11 @@ struct gather {
     struct api_call *call;
     struct held_view *held;
     VEC(struct wire_piece) pieces;
+    struct arena head; /* of the batch that is looked at */
     size_t bytes;
     int64_t read_end;     /* behind the last batch that was looked at */
     int64_t kept_end;     /* behind the last one in it */
-    size_t batch_count;   /* looked at one by one */
-    size_t skipped_count; /* of them, those that the filter left away */
+    size_t skipped_count; /* batches that the filter left away */
 };
 
 /* Room in the answer; it outlives the call, so it is not the arena's. */
@@ -58,7 +55,6 @@ static void gather_back(struct gather *g, const struct gather *to)
     g->bytes = to->bytes;
     g->read_end = to->read_end;
     g->kept_end = to->kept_end;
-    g->batch_count = to->batch_count;
     g->skipped_count = to->skipped_count;
 }
 
@@ -97,8 +93,9 @@ static enum err_code gather_file(struct gather *g, uint64_t offset, size_t len, 
 static enum err_code head_read(struct gather *g, uint64_t offset, uint64_t left, struct slice *head, struct err *err)
 {
     size_t want = MIN(left, (uint64_t)HEAD_BYTES_GUESS), got;
+    arena_reset(&g->head);
     for (;;) {
-        uint8_t *bytes = arena_alloc(&g->call->arena, want);
+        uint8_t *bytes = arena_alloc(&g->head, want);
         TRY(os_file_read(g->held->view.file, offset, bytes, want, &got, err));
         *head = slice_of(bytes, got);
         size_t need;
@@ -111,23 +108,15 @@ static enum err_code head_read(struct gather *g, uint64_t offset, uint64_t left,
     }
 }
 
-static const struct fetch_types *types_of(const struct fetch_projection *projection, int32_t schema_id)
-{
-    for (uint32_t i = 0; i < projection->schema_count; i++)
-        if (projection->schemas[i].schema_id == schema_id)
-            return &projection->schemas[i];
-    return NULL;
-}
-
-static enum err_code batch_project(struct gather *g, const struct fetch_projection *projection, uint64_t offset,
+static enum err_code batch_project(struct gather *g, struct fetch_projection *projection, uint64_t offset,
                                    struct slice head, const struct log_batch *batch, struct err *err)
 {
-    const struct fetch_types *types = types_of(projection, batch->schema_id);
-    if (!types)
+    const struct type *row = fetch_projection_row(projection, batch->schema_id);
+    if (!row)
         return err_set(err, ERR_SCHEMA_NOT_EXIST, "the table has no schema %d", batch->schema_id);
     struct buf out = {0};
     arrow_ranges ranges = {0};
-    enum err_code code = log_batch_project(head, types->row, &projection->selection, &out, &ranges, err);
+    enum err_code code = log_batch_project(head, row, &projection->selection, &out, &ranges, err);
     if (code == OK)
         code = gather_memory(g, buf_view(&out), err);
     for (size_t i = 0; code == OK && i < ranges.len; i++)
@@ -162,11 +151,21 @@ static enum err_code batch_keep(struct gather *g, const struct fetch_wanted *wan
     return OK;
 }
 
+/* One batch more is looked at. False: for this answer it is enough. */
+static bool effort_take(const struct fetch_wanted *wanted)
+{
+    size_t effort = 1 + (wanted->filter ? wanted->filter->parts / FETCH_FILTER_PARTS : 0);
+    if (*wanted->effort_left == 0)
+        return false;
+    *wanted->effort_left -= MIN(effort, *wanted->effort_left);
+    return true;
+}
+
 static enum err_code gather_batches(struct gather *g, const struct fetch_wanted *wanted, struct err *err)
 {
     const struct log_view *view = &g->held->view;
     struct run run = {0};
-    for (uint64_t at = 0; at < view->length && g->batch_count < FETCH_BATCHES_MAX; g->batch_count++) {
+    for (uint64_t at = 0; at < view->length && effort_take(wanted);) {
         uint64_t offset = view->position + at;
         struct slice head;
         struct log_batch batch;
@@ -218,7 +217,7 @@ static enum err_code gather_next(struct gather *g, struct bucket *bucket, const 
     if (smaller)
         part->next_offset = g->read_end;
     *more = part->next_offset < part->high_watermark && g->bytes < wanted->bytes_max && (smaller || !in_part) &&
-            g->batch_count < FETCH_BATCHES_MAX;
+            *wanted->effort_left > 0;
     return OK;
 }
 
@@ -248,6 +247,7 @@ enum err_code fetch_part_read(struct api_call *call, struct bucket *bucket, cons
         *part = before;
         more = false;
     }
+    arena_deinit(&g.head);
     records_take(&g, &part->records);
     part->bytes = g.bytes;
     part->skipped = g.skipped_count && part->next_offset > g.kept_end;

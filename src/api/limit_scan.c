@@ -9,7 +9,7 @@ static enum err_code scan_state(struct api_call *call, struct bucket *bucket, in
     int64_t log_offset;
     bool more = true;
     enum err_code code = OK;
-    TRY(bucket_scan_open(bucket, (struct slice){0}, &scan, &log_offset, err));
+    TRY(bucket_scan_open(bucket, (struct slice){0}, true, &scan, &log_offset, err));
     size_t start = value_batch_start(out);
     for (int32_t i = 0; i < limit && code == OK; i++) {
         struct slice key, value;

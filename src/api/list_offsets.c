@@ -27,6 +27,8 @@ enum err_code list_offsets(struct api_call *call, struct err *err)
     struct wire_list_offsets_response *resp = call->response;
     enum bucket_offset_kind kind;
     TRY(kind_of(req, &kind, err));
+    /* By time each one reads the disk. */
+    TRY(api_loop_check(call, req->bucket_id_count * (kind == BUCKET_TIMESTAMP ? 64 : 1), err));
     TRY(api_answer_list(call, req->bucket_id_count, sizeof *resp->buckets_resp, err));
     resp->buckets_resp =
         ARENA_NEW_ARRAY(&call->arena, struct wire_pb_list_offsets_resp_for_bucket, req->bucket_id_count);

@@ -18,12 +18,21 @@ enum err_code lookup_bucket(struct api_call *call, struct bucket *bucket,
     return OK;
 }
 
+static size_t parts_of(const struct wire_lookup_request *req)
+{
+    size_t parts = req->buckets_req_count;
+    for (size_t i = 0; i < req->buckets_req_count; i++)
+        parts += req->buckets_req[i].keys_count;
+    return parts;
+}
+
 enum err_code lookup(struct api_call *call, struct err *err)
 {
     const struct wire_lookup_request *req = call->request;
     struct wire_lookup_response *resp = call->response;
     if (req->insert_if_not_exists)
         return lookup_insert(call, err);
+    TRY(api_loop_check(call, parts_of(req), err));
     TRY(api_answer_list(call, req->buckets_req_count, sizeof *resp->buckets_resp, err));
     resp->buckets_resp = ARENA_NEW_ARRAY(&call->arena, struct wire_pb_lookup_resp_for_bucket, req->buckets_req_count);
     resp->buckets_resp_count = req->buckets_req_count;

@@ -137,8 +137,8 @@ enum err_code lookup_insert(struct api_call *call, struct err *err)
         return err_set(err, ERR_WOULD_BLOCK, "rows are put");
     TRY(request_check(req, err));
     TRY(api_check_table_id(call, ACL_WRITE, req->table_id, err));
-    struct insert_state *state =
-        arena_zalloc(&call->arena, sizeof *state + count * sizeof(struct api_part)); /* as many as a frame holds */
+    TRY(api_answer_list(call, count, sizeof(struct api_part) + sizeof(struct insert_job), err));
+    struct insert_state *state = arena_zalloc(&call->arena, sizeof *state + count * sizeof(struct api_part));
     state->call = call;
     state->left = 1;
     state->task.fn = all_put;

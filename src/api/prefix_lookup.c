@@ -24,7 +24,7 @@ static enum err_code key_answer(struct api_call *call, struct bucket *bucket, st
     struct bucket_scan *scan;
     struct values values = {0};
     int64_t log_offset;
-    TRY(bucket_scan_open(bucket, prefix, &scan, &log_offset, err));
+    TRY(bucket_scan_open(bucket, prefix, call->may_block, &scan, &log_offset, err));
     enum err_code code = values_gather(call, scan, &values, err);
     bucket_scan_close(scan);
     answer->values = ARENA_NEW_ARRAY(&call->arena, struct slice, values.list.len);
@@ -52,10 +52,19 @@ static enum err_code bucket_answer(struct api_call *call, struct bucket *bucket,
     return OK;
 }
 
+static size_t parts_of(const struct wire_prefix_lookup_request *req)
+{
+    size_t parts = req->buckets_req_count;
+    for (size_t i = 0; i < req->buckets_req_count; i++)
+        parts += req->buckets_req[i].keys_count;
+    return parts;
+}
+
 enum err_code prefix_lookup(struct api_call *call, struct err *err)
 {
     const struct wire_prefix_lookup_request *req = call->request;
     struct wire_prefix_lookup_response *resp = call->response;
+    TRY(api_loop_check(call, parts_of(req), err));
     TRY(api_answer_list(call, req->buckets_req_count, sizeof *resp->buckets_resp, err));
     resp->buckets_resp =
         ARENA_NEW_ARRAY(&call->arena, struct wire_pb_prefix_lookup_resp_for_bucket, req->buckets_req_count);

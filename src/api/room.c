@@ -35,6 +35,13 @@ enum err_code api_answer_list(struct api_call *call, size_t count, size_t size, 
     return grow(call, bytes, MAX(call->api->config.answer_bytes_max, (size_t)API_LIST_BYTES_MIN), err);
 }
 
+enum err_code api_loop_check(const struct api_call *call, size_t parts, struct err *err)
+{
+    if (call->may_block || parts <= API_LOOP_PARTS_MAX)
+        return OK;
+    return err_set(err, ERR_WOULD_BLOCK, "%zu parts are too many for the loop", parts);
+}
+
 static void end(struct api_call *call)
 {
     struct err err;

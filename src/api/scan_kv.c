@@ -111,7 +111,7 @@ static enum err_code session_open(struct api_call *call, struct scan_session **o
                                      .rows_left = open->has_limit && open->limit > 0 ? open->limit : -1,
                                      .busy = true};
     os_uuid(call->api->config.os, session->id);
-    enum err_code code = bucket_scan_open(bucket, (struct slice){0}, &session->scan, &session->log_offset, err);
+    enum err_code code = bucket_scan_open(bucket, (struct slice){0}, true, &session->scan, &session->log_offset, err);
     bucket_unref(bucket);
     if (code == OK)
         code = session_enter(call->api, session, open, err);

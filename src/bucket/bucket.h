@@ -220,9 +220,10 @@ MUST_CHECK enum err_code bucket_lookup(struct bucket *bucket, struct slice key, 
 
 /* All durable values in key order as of one moment (blocks). */
 struct bucket_scan;
-/* log_offset: what the scan shows is the changelog below it. prefix empty: all keys. */
-MUST_CHECK enum err_code bucket_scan_open(struct bucket *bucket, struct slice prefix, struct bucket_scan **scan,
-                                          int64_t *log_offset, struct err *err);
+/* log_offset: what the scan shows is the changelog below it. prefix empty: all keys.
+ * errors: WOULD_BLOCK: all keys must be looked at to find those, and may_block is not set. */
+MUST_CHECK enum err_code bucket_scan_open(struct bucket *bucket, struct slice prefix, bool may_block,
+                                          struct bucket_scan **scan, int64_t *log_offset, struct err *err);
 /* The next one; *more false at the end. Key and value are valid until the next call. */
 MUST_CHECK enum err_code bucket_scan_next(struct bucket_scan *scan, bool *more, struct slice *key, struct slice *value,
                                           struct err *err);

@@ -556,7 +556,7 @@ static void expect_scan(struct bed *bed, const int *values)
     int64_t log_offset;
     int rows = 0, want = 0;
     bool more;
-    MUST(bucket_scan_open(bed->bucket, (struct slice){0}, &scan, &log_offset, &err));
+    MUST(bucket_scan_open(bed->bucket, (struct slice){0}, true, &scan, &log_offset, &err));
     for (;;) {
         MUST(bucket_scan_next(scan, &more, &key, &value, &err));
         if (!more)

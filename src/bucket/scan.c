@@ -36,13 +36,13 @@ static void items_make(struct bucket_scan *scan, struct delta_item *newer, size_
     mem_free(older);
 }
 
-static void prefix_keep(struct bucket_scan *scan, struct slice prefix)
+static size_t prefix_keep(struct delta_item *items, size_t count, struct slice prefix)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < scan->item_count; i++)
-        if (slice_starts_with(scan->items[i].key, prefix))
-            scan->items[kept++] = scan->items[i];
-    scan->item_count = kept;
+    for (size_t i = 0; i < count; i++)
+        if (slice_starts_with(items[i].key, prefix))
+            items[kept++] = items[i];
+    return kept;
 }
 
 /* By prefix only a whole one is found at once; for others everything is looked at. */
@@ -52,17 +52,19 @@ static struct delta_item *delta_part(const struct delta *delta, struct slice pre
     return whole ? delta_collect_prefix(delta, prefix, below, count) : delta_collect(delta, below, count);
 }
 
-enum err_code bucket_scan_open(struct bucket *bucket, struct slice prefix, struct bucket_scan **out,
+enum err_code bucket_scan_open(struct bucket *bucket, struct slice prefix, bool may_block, struct bucket_scan **out,
                                int64_t *log_offset, struct err *err)
 {
     struct state *state = bucket->state;
     if (!state)
         return bucket_has_no_key(bucket, err);
+    bool whole = prefix.len > 0 && state_prefix_is_whole(state, prefix);
+    if (!whole && !may_block)
+        return err_set(err, ERR_WOULD_BLOCK, "every key of the bucket is looked at");
     struct bucket_scan *scan = mem_zalloc(sizeof *scan);
     size_t newer_count = 0, older_count = 0;
     struct delta_item *newer = NULL, *older = NULL;
     scan->bucket = bucket_ref(bucket);
-    bool whole = prefix.len > 0 && state_prefix_is_whole(state, prefix);
     os_mutex_lock(&bucket->mutex);
     enum err_code code = bucket_check_open_locked(bucket, err);
     /* Under the mutex, so that engine and frozen generation are of the same moment. */
@@ -80,8 +82,7 @@ enum err_code bucket_scan_open(struct bucket *bucket, struct slice prefix, struc
         bucket_scan_close(scan);
         return code;
     }
-    items_make(scan, newer, newer_count, older, older_count);
-    prefix_keep(scan, prefix);
+    items_make(scan, newer, prefix_keep(newer, newer_count, prefix), older, prefix_keep(older, older_count, prefix));
     scan->engine_more = scan->iter != NULL;
     *out = scan;
     return OK;

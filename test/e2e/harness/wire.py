@@ -21,6 +21,7 @@ def _golden(name, version):
 # The messages of 1.0.0 hold those of 0.9.1; the version numbers are those that weir serves.
 MESSAGES, KEYS = _golden("messages.jsonl", "1.0.0"), _golden("api_keys.jsonl", "0.9.1-incubating")
 SUCCESS, ERROR, FAILURE = 0, 1, 2
+FIXED = {1: "<d", 5: "<f"}  # wire types of doubles and floats
 WEIR_FIELD = 1000
 
 
@@ -35,7 +36,7 @@ def varint(v):
 
 def encode(message, fields):
     """A message of proto2 as bytes; packed where its field is numeric with wire type 2."""
-    out, known = b"", MESSAGES[message]["fields"]
+    out, known = bytearray(), MESSAGES[message]["fields"]
     assert set(fields) <= {f["name"] for f in known}, f"{message} has no {set(fields)}"
     for f in known:
         if f["name"] not in fields:
@@ -50,10 +51,12 @@ def encode(message, fields):
             out += varint(f["number"] << 3 | f["wire_type"])
             if f["wire_type"] == 0:
                 out += varint(int(v))
+            elif f["wire_type"] in FIXED:
+                out += struct.pack(FIXED[f["wire_type"]], v)
             else:
                 body = encode(f["type"], v) if f["type"] in MESSAGES else v.encode() if isinstance(v, str) else bytes(v)
                 out += varint(len(body)) + body
-    return out
+    return bytes(out)
 
 
 def _read_varint(data, at):
