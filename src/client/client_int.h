@@ -153,7 +153,8 @@ bool table_may_retry(const struct client_table *table, enum err_code code);
 void table_partitions_deinit(struct client_table *table);
 /* By id; NULL: not known. */
 struct client_partition *table_partition(const struct client_table *table, int64_t partition_id);
-/* The error may say that a partition was dropped: looks, and tells whether one was that was not known to be gone. */
+/* The error may say that a partition was dropped: looks, and tells whether one was that was not known to be gone. Adds
+ * no places. */
 MUST_CHECK enum err_code table_lost_partitions(struct client_table *table, enum err_code code, bool *lost,
                                                struct err *err);
 /* The place that an answer names. errors: CORRUPT_MESSAGE. */

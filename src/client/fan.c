@@ -36,7 +36,10 @@ static enum err_code make_shares(struct client_table *table, const struct table_
         int32_t place = (int32_t)i;
         if ((fan->wanted && !fan->wanted[i]) || client_place_is_gone(table, place))
             continue;
-        TRY(table_leader(table, place, &conn, err));
+        enum err_code code = table_leader(table, place, &conn, err);
+        if (code != OK && client_place_is_gone(table, place))
+            continue; /* as it has just turned out */
+        TRY(code);
         struct table_share *share = share_of(table, fan, shares, arena, conn, place);
         share->places[share->place_count++] = place;
     }

@@ -239,14 +239,15 @@ static enum err_code list(struct client_table *table, struct wire_pb_partition_s
 
 /* Ids are never given twice, so what is not among the listed ones will not come back. */
 static enum err_code take_all(struct client_table *table, const struct wire_list_partition_infos_response *response,
-                              struct arena *arena, struct err *err)
+                              bool with_new, struct arena *arena, struct err *err)
 {
     bool *seen = arena_zalloc(arena, table->partition_count + response->partitions_info_count + 1);
     for (size_t i = 0; i < response->partitions_info_count; i++) {
         struct client_partition *partition = table_partition(table, response->partitions_info[i].partition_id);
-        if (!partition)
+        if (!partition && with_new)
             TRY(add(table, &response->partitions_info[i], &partition, err));
-        seen[partition->index] = true;
+        if (partition)
+            seen[partition->index] = true;
     }
     for (uint32_t i = 0; i < table->partition_count; i++)
         if (!seen[i])
@@ -254,7 +255,7 @@ static enum err_code take_all(struct client_table *table, const struct wire_list
     return OK;
 }
 
-enum err_code client_partitions_refresh(struct client_table *table, struct err *err)
+static enum err_code look(struct client_table *table, bool with_new, struct err *err)
 {
     struct arena arena = {0};
     struct wire_list_partition_infos_response response;
@@ -262,9 +263,14 @@ enum err_code client_partitions_refresh(struct client_table *table, struct err *
         return OK;
     enum err_code code = list(table, NULL, &arena, &response, err);
     if (code == OK)
-        code = take_all(table, &response, &arena, err);
+        code = take_all(table, &response, with_new, &arena, err);
     arena_deinit(&arena);
     return code;
+}
+
+enum err_code client_partitions_refresh(struct client_table *table, struct err *err)
+{
+    return look(table, true, err);
 }
 
 enum err_code table_lost_partitions(struct client_table *table, enum err_code code, bool *lost, struct err *err)
@@ -273,7 +279,7 @@ enum err_code table_lost_partitions(struct client_table *table, enum err_code co
     *lost = false;
     if (!table->is_partitioned || (code != ERR_PARTITION_NOT_EXISTS && code != ERR_UNKNOWN_TABLE_OR_BUCKET_EXCEPTION))
         return OK;
-    TRY(client_partitions_refresh(table, err));
+    TRY(look(table, false, err)); /* callers hold arrays by place */
     *lost = table->state->gone_count > before;
     return OK;
 }
