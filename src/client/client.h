@@ -48,8 +48,8 @@ struct client_options {
 /* Connects, shakes hands, asks for the nodes. */
 MUST_CHECK enum err_code client_open(const struct client_options *options, struct client **client, struct err *err);
 void client_close(struct client *client); /* NULL is fine; tables, writers and scanners must be gone */
-/* No call ends later (os_mono_ns); INT64_MAX: no such limit, the state at first. */
-void client_deadline(struct client *client, int64_t mono_ns);
+/* No call ends later (os_mono_ns); INT64_MAX: no such limit, the state at first. Gives what it was. */
+int64_t client_deadline(struct client *client, int64_t mono_ns);
 /* Whatever waits in the client, and every wait that comes, ends with SHUTTING_DOWN; again with false. thread: any. */
 void client_cancel(struct client *client, bool on);
 struct os *client_os(const struct client *client);

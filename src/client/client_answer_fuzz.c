@@ -204,7 +204,7 @@ static void run(struct os_socket *socket, enum operation operation)
     struct buf text = {0};
     struct client_options options = {.os = os_real(), .socket = socket, .timeout_ms = 20};
     if (client_open(&options, &client, NULL) == OK) {
-        client_deadline(client, os_mono_ns(os_real()) + 20000000);
+        (void)client_deadline(client, os_mono_ns(os_real()) + 20000000);
         if (client_table_open(client, client_path(SLICE("d"), SLICE("t")), &table, NULL) == OK)
             operate(table, operation, &text);
     }

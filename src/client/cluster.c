@@ -305,9 +305,11 @@ void client_close(struct client *client)
     mem_free(client);
 }
 
-void client_deadline(struct client *client, int64_t mono_ns)
+int64_t client_deadline(struct client *client, int64_t mono_ns)
 {
+    int64_t before = client->deadline_ns;
     client->deadline_ns = mono_ns;
+    return before;
 }
 
 struct os *client_os(const struct client *client)

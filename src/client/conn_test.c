@@ -227,7 +227,7 @@ static void the_clients_deadline_bounds_a_call(void **state)
     struct wire_request_header held = {0};
     struct peer peer = {.handle = serve_in_pairs, .arg = &held};
     struct client *client = open_client(&peer);
-    client_deadline(client, os_mono_ns(os_real()) + 2000000);
+    (void)client_deadline(client, os_mono_ns(os_real()) + 2000000);
     bool exists;
     MUST_FAIL(ERR_DEADLINE, client_database_exists(client, SLICE("x"), &exists, &err));
     done(client, &peer);
@@ -370,7 +370,7 @@ static void a_wait_ends_when_another_thread_cancels_it(void **state)
     os_thread_join(thread);
     MUST_FAIL(ERR_SHUTTING_DOWN, client_database_exists(client, SLICE("fluss"), &exists, &err));
     client_cancel(client, false);
-    client_deadline(client, os_mono_ns(os_real()) + 20000000);
+    (void)client_deadline(client, os_mono_ns(os_real()) + 20000000);
     MUST_FAIL(ERR_DEADLINE, client_database_exists(client, SLICE("fluss"), &exists, &err));
     done(client, &peer);
 }

@@ -90,7 +90,7 @@ void beat_report(struct worker *worker, const struct report *report)
     struct client *client = worker->link.client;
     put_report(worker, report, &request, &parts);
     client_cancel(client, false);
-    client_deadline(client, os_mono_ns(worker->link.tier->config.os) + REPORT_MS * INT64_C(1000000));
+    (void)client_deadline(client, os_mono_ns(worker->link.tier->config.os) + REPORT_MS * INT64_C(1000000));
     /* Where it does not arrive, the server takes the table back after two minutes of silence. */
     (void)!client_tiering_heartbeat(client, &request, &arena, &response, NULL);
     arena_deinit(&arena);

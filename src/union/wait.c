@@ -3,6 +3,7 @@
 
 #define PAUSE_NS_FIRST 5000000
 #define PAUSE_NS_MAX 200000000
+#define SAY_NS_MAX 2000000000
 
 static enum err_code rows_behind(struct client_table *table, const int64_t *wanted, size_t place_count, int64_t *behind,
                                  int64_t *snapshot_id, struct err *err)
@@ -25,15 +26,17 @@ static enum err_code rows_behind(struct client_table *table, const int64_t *want
     return code;
 }
 
-/* What the server says now of the table's tiering, for people. */
+/* What the server says now of the table's tiering, for people. The caller's own deadline may be over: this has one of
+ * its own, and leaves the client with the caller's, who may wait on. */
 static enum err_code too_late(struct client_table *table, int64_t behind, struct err *err)
 {
     struct client_table *now = NULL;
     const char *name = "tiering: ";
     struct slice says = {0};
-    client_deadline(table->client, os_mono_ns(client_os(table->client)) + 2000000000);
+    int64_t before = client_deadline(table->client, os_mono_ns(client_os(table->client)) + SAY_NS_MAX);
     if (client_table_open(table->client, table->path, &now, NULL) == OK)
         says = now->tiering_error.len ? now->tiering_error : now->tiering_state;
+    (void)client_deadline(table->client, before);
     err_set(err, ERR_DEADLINE, "the lake is %lld rows of the log behind %.*s.%.*s%s%s%.*s", (long long)behind,
             SLICE_ARGS(table->path.database), SLICE_ARGS(table->path.table), says.len ? "; " : "", says.len ? name : "",
             (int)MIN(says.len, 120), says.len ? (const char *)says.ptr : "");
