@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := all
 
 all: ## build the binary: build/weir
-	@tools/build.sh release
+	@tools/build.sh release weir
 	@ln -sf release/weir build/weir
 
 demo: all ## server, two tables, rows, the lake, both reads, and the proof that they are equal
