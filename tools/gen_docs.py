@@ -201,7 +201,7 @@ SERVERS = (("server", "serve the tables of a data directory"), ("demo", "a serve
 
 def own_help(name):
     """The help that a verb beside verbs.def prints."""
-    text = re.search(r"static const char help\[\] =\n(.*?);\n", (house.ROOT / f"src/cmd/{name}.c").read_text(), re.S)[1]
+    text = re.search(r"static const char help\[\] =\s+(.*?);\n", (house.ROOT / f"src/cmd/{name}.c").read_text(), re.S)[1]
     return "".join(re.sub(r"\\.", lambda m: ESCAPES[m[0]], part) for part in re.findall(r'"((?:\\.|[^"\\])*)"', text))
 
 

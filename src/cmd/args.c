@@ -16,7 +16,7 @@ enum { BOOTSTRAP, USER, OUTPUT, DEADLINE, FROM, LIMIT, BUCKET, CHANGES, HOT, SYS
 static const struct option options[] = {
     [BOOTSTRAP] = {"--bootstrap", "HOST:PORT", true, "a server of the cluster (127.0.0.1:9123)"},
     [USER] = {"--user", "NAME", true, "log in; the password is in the variable WEIR_PASSWORD"},
-    [OUTPUT] = {"-o", "FORMAT", true, "table, json, jsonl or csv (table on a terminal, jsonl in a pipe)"},
+    [OUTPUT] = {"-o", "FORMAT", true, "table, json, jsonl, csv (terminal: table, else jsonl)"},
     [DEADLINE] = {"--deadline", "DURATION", false, "give up after it: 500ms, 10s, 2min"},
     [FROM] = {"--from", "WHERE", false, "earliest, latest or an offset (latest)"},
     [LIMIT] = {"--limit", "N", false, "stop after N rows"},
@@ -55,34 +55,12 @@ void cmd_help(const struct cmd_verb *verb)
 
 /* ---- nearest ---- */
 
-#define WORD_MAX 32
-
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[WORD_MAX + 1];
-    size_t a_len = strlen(a), b_len = strlen(b);
-    if (a_len > WORD_MAX || b_len > WORD_MAX)
-        return SIZE_MAX;
-    for (size_t k = 0; k <= b_len; k++)
-        row[k] = k;
-    for (size_t i = 1; i <= a_len; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t k = 1; k <= b_len; k++) {
-            size_t above = row[k];
-            row[k] = MIN(MIN(above, row[k - 1]) + 1, diagonal + (a[i - 1] != b[k - 1]));
-            diagonal = above;
-        }
-    }
-    return row[b_len];
-}
-
 const char *cmd_nearest(const char *word, const char *const *list)
 {
     const char *best = NULL;
     size_t best_distance = MAX(strlen(word) / 3, 1) + 1;
     for (; *list; list++) {
-        size_t d = distance(word, *list);
+        size_t d = slice_distance(slice_str(word), slice_str(*list));
         if (d < best_distance) {
             best = *list;
             best_distance = d;

@@ -25,6 +25,7 @@ struct cmd;
 /* Where a server is looked for if nothing is said. */
 #define CMD_HOST "127.0.0.1"
 #define CMD_PORT 9123
+#define CMD_LAKE_SUFFIX "$lake" /* of a table's name: what the lake holds of it */
 
 struct cmd_verb {
     const char *name;
@@ -70,10 +71,11 @@ void cmd_help(const struct cmd_verb *verb);
 
 /* ---- main.c ---- */
 
-/* An error as people see it, on standard error: the code and the cause, then the remedy. */
-void cmd_error(const struct err *err);
+/* An error as people see it, on standard error: the code and the cause, then the remedy; of a wrong call, the help of
+ * the verb. */
+void cmd_error(const char *verb, const struct err *err);
 /* The same, and the exit code that fits. */
-int cmd_fail(const struct err *err);
+int cmd_fail(const struct cmd *cmd, const struct err *err);
 int cmd_exit_code(enum err_code code);
 /* "  try: weir ..." where standard output is a terminal and the format is the table. */
 void cmd_try(const struct cmd *cmd, const char *fmt, ...) PRINTF_LIKE(2, 3);
@@ -86,7 +88,7 @@ void cmd_note(const char *fmt, ...) PRINTF_LIKE(1, 2);
 MUST_CHECK enum err_code cmd_connect(struct cmd *cmd, struct err *err);
 /* "[db.]table"; the database is fluss where none is given. */
 struct client_path cmd_path(const char *name);
-/* Connects and opens the table of the first argument. */
+/* Connects and opens the table of the first argument; TABLE$lake and the like are refused with what shows it. */
 MUST_CHECK enum err_code cmd_open_table(struct cmd *cmd, struct client_table **table, struct err *err);
 /* The same for a table by its path. */
 MUST_CHECK enum err_code cmd_open_path(struct cmd *cmd, struct client_path path, struct client_table **table,
@@ -152,7 +154,7 @@ void printer_deinit(struct printer *printer);
 /* The cells of a row, one a column, in order. */
 void printer_text(struct printer *printer, struct slice text);
 void printer_i64(struct printer *printer, int64_t value);
-void printer_decimal(struct printer *printer, double value); /* with one digit behind the point */
+void printer_decimal(struct printer *printer, double value, int digits); /* behind the point */
 void printer_bool(struct printer *printer, bool value);
 void printer_null(struct printer *printer);
 void printer_datum(struct printer *printer, const struct type *type, const struct datum *value);
@@ -161,6 +163,11 @@ void printer_schema_columns(const struct schema *schema, struct arena *arena, st
 /* Writes what is there, for output that others wait for. errors: of the write (CLOSED: nobody reads any more). */
 MUST_CHECK enum err_code printer_flush(struct printer *printer, struct err *err);
 MUST_CHECK enum err_code printer_finish(struct printer *printer, struct err *err);
+
+/* ---- sample.c ---- */
+
+/* {"id": 1, "name": "a"}: every column that must have a value, and a few more. False: some type has no sample. */
+bool cmd_sample_row(const struct schema *schema, struct buf *out);
 
 /* ---- service.c: a server with its tiering service, in this process ---- */
 
@@ -183,6 +190,8 @@ int cmd_server(struct os *os, int argc, char **argv);
 /* A flag of the server's with its value at argv[i]; *taken tells how many words it was, 0: none of these. */
 MUST_CHECK enum err_code cmd_server_flag(struct os *os, struct conf *conf, int argc, char **argv, int i, int *taken,
                                          struct err *err);
+/* The error for an argument that is none of the flags (NULL at their end), with the nearest. */
+enum err_code cmd_unknown_flag(const char *verb, const char *word, const char *const *flags, struct err *err);
 int cmd_demo(struct os *os, int argc, char **argv);
 int cmd_sql(struct cmd *cmd);
 int cmd_tables(struct cmd *cmd);

@@ -12,7 +12,7 @@ enum err_code cmd_connect(struct cmd *cmd, struct err *err)
         return OK;
     TRY(client_open(&options, &cmd->client, err));
     if (cmd->deadline_ms)
-        client_deadline(cmd->client, os_mono_ns(cmd->os) + cmd->deadline_ms * 1000000);
+        (void)client_deadline(cmd->client, os_mono_ns(cmd->os) + cmd->deadline_ms * 1000000);
     return OK;
 }
 
@@ -29,14 +29,20 @@ enum err_code cmd_open_table(struct cmd *cmd, struct client_table **table, struc
     if (!cmd->arg_count)
         return err_set(err, ERR_INVALID_ARGUMENT, "weir %s needs a table", cmd->verb->name);
     struct client_path path = cmd_path(cmd->args[0]);
-    if (memchr(path.table.ptr, '$', path.table.len))
-        return err_set(err, ERR_NOT_SUPPORTED, "%s: weir %s takes a table; what is in the lake shows: weir scan '%s'",
-                       cmd->args[0], cmd->verb->name, cmd->args[0]);
+    if (slice_ends_with(path.table, SLICE(CMD_LAKE_SUFFIX)))
+        return err_set(err, ERR_INVALID_ARGUMENT,
+                       "%s: weir %s takes a table; what is in the lake shows: weir scan '%s'", cmd->args[0],
+                       cmd->verb->name, cmd->args[0]);
     return cmd_open_path(cmd, path, table, err);
 }
 
 enum err_code cmd_open_path(struct cmd *cmd, struct client_path path, struct client_table **table, struct err *err)
 {
+    const uint8_t *dollar = memchr(path.table.ptr, '$', path.table.len);
+    if (dollar) /* $changelog and $binlog are made by Flink's connector */
+        return err_set(err, ERR_INVALID_ARGUMENT, "%s is no table; every change of one shows: weir tail %.*s --changes",
+                       cmd->args[0], (int)((const char *)dollar - (const char *)path.table.ptr),
+                       (const char *)path.table.ptr);
     TRY(cmd_connect(cmd, err));
     return client_table_open(cmd->client, path, table, err);
 }
@@ -53,6 +59,16 @@ static struct slice trimmed(struct slice s)
     while (s.len && (s.ptr[s.len - 1] == ' ' || s.ptr[s.len - 1] == '\t' || s.ptr[s.len - 1] == '\r'))
         s.len--;
     return s;
+}
+
+static enum err_code not_a_key(const struct schema_column *column, struct slice text, struct err *err)
+{
+    struct buf type = {0};
+    type_to_sql(column->type, &type);
+    err_set(err, ERR_INVALID_ARGUMENT, "%.*s is no key: the column %.*s is %.*s", (int)MIN(text.len, 60),
+            (const char *)text.ptr, SLICE_ARGS(column->name), (int)type.len, (const char *)type.ptr);
+    buf_deinit(&type);
+    return ERR_INVALID_ARGUMENT;
 }
 
 enum err_code cmd_key(const struct client_table *table, struct slice text, struct arena *arena, struct datum *row,
@@ -78,6 +94,8 @@ enum err_code cmd_key(const struct client_table *table, struct slice text, struc
         buf_put_u8(&json, '}');
         code = row_from_json(arena, schema, arena_dup(arena, buf_view(&json)), row, err);
         buf_deinit(&json);
+        if (code == ERR_INVALID_ARGUMENT)
+            code = not_a_key(&schema->columns[schema->primary_key[0]], text, err);
     }
     for (uint32_t i = 0; code == OK && i < schema->primary_key_count; i++)
         if (row[schema->primary_key[i]].is_null)

@@ -9,20 +9,23 @@
 #define LATER_ORDERS_PER_SECOND 100 /* while it goes on serving */
 #define TICK_NS 100000000
 
-static const char help[] =
-    "usage: weir demo [--once] [--data-dir DIR] [--listen HOST:PORT] [-D OPTION=VALUE ...]\n"
-    "\n"
-    "Starts a server, makes two tables (orders, a log; customers, with a primary key), writes, updates and deletes\n"
-    "rows for some seconds, waits until they are in the lake, reads them there and here, and proves that both hold\n"
-    "the same. On a terminal it then goes on serving, with a few new rows a second, until Ctrl-C, so that the other\n"
-    "commands can be tried in a second terminal. A second run goes on with the tables of the first.\n"
-    "\n"
-    "  --once               end after the proof; so also where standard output is no terminal\n"
-    "  --data-dir DIR       where everything is kept (./weir-data)\n"
-    "  --listen HOST:PORT   address for clients (127.0.0.1:9123); port 0 takes a free one\n"
-    "  -D OPTION=VALUE      any option of the server\n"
-    "\n"
-    "Exit code 0: both sides are equal; 1: they are not; 2: it could not tell.\n";
+static const char help[] = "usage: weir demo [--once] [--data-dir DIR] [--listen HOST:PORT]\n"
+                           "                 [-D OPTION=VALUE ...]\n"
+                           "\n"
+                           "Starts a server, makes two tables (orders, a log; customers, with a key),\n"
+                           "writes, updates and deletes rows for some seconds, waits until they are in the\n"
+                           "lake, reads them there and here, and proves that both hold the same. On a\n"
+                           "terminal it then goes on serving, with a few new rows a second, until Ctrl-C, so\n"
+                           "that the other commands can be tried in a second terminal. A second run goes on\n"
+                           "with the tables of the first.\n"
+                           "\n"
+                           "  --once               end after the proof; so also where standard output is no\n"
+                           "                       terminal\n"
+                           "  --data-dir DIR       where everything is kept (./weir-data)\n"
+                           "  --listen HOST:PORT   address for clients (127.0.0.1:9123); port 0: a free one\n"
+                           "  -D OPTION=VALUE      any option of the server\n"
+                           "\n"
+                           "Exit code 0: both sides are equal; 1: they are not; 2: it could not tell.\n";
 
 struct demo {
     struct os *os;
@@ -74,11 +77,12 @@ static enum err_code stopped_early(void)
 
 static enum err_code read_args(struct demo *demo, int argc, char **argv, struct err *err)
 {
+    static const char *const flags[] = {"--once", "--data-dir", "--listen", "-D", "--help", NULL};
     TRY(conf_set(demo->conf, CONF_FROM_DEFAULT, SLICE("weir.trace.level"), SLICE("warn"), "demo", err));
     for (int i = 0, taken; i < argc; i += taken) {
         TRY(cmd_server_flag(demo->os, demo->conf, argc, argv, i, &taken, err));
         if (taken == 0 && strcmp(argv[i], "--once") != 0)
-            return err_set(err, ERR_INVALID_ARGUMENT, "weir demo does not know the argument %s", argv[i]);
+            return cmd_unknown_flag("demo", argv[i], flags, err);
         if (taken == 0) {
             demo->once = true;
             taken = 1;
@@ -147,7 +151,7 @@ static void show_load(const struct demo *demo, double seconds, bool last)
     const struct demo_load *load = &demo->load;
     if (!demo->terminal && !last)
         return;
-    printf("%s  orders %s rows   customers %s upserts, %s deletes   %.1f s, %s rows/s%s", demo->terminal ? "\r" : "",
+    printf("%s  orders +%s   customers %s upserts, %s deletes   %.0f s, %s rows/s%s", demo->terminal ? "\r" : "",
            demo_number(&numbers, load->orders), demo_number(&numbers, load->upserts),
            demo_number(&numbers, load->deletes), seconds,
            demo_number(&numbers, (int64_t)((double)(load->orders + load->upserts + load->deletes) / seconds)),
@@ -193,9 +197,10 @@ static void try_next(const struct demo *demo)
     for (size_t i = 0; i < ARRAY_LEN(commands); i++)
         printf("  weir %s%s\n", commands[i], demo->once ? "" : option);
     puts("and the files of the lake, by any reader of Paimon:");
-    printf("  python3 -c \"from pypaimon import CatalogFactory as C; r = C.create({'warehouse': '%s/lake'})"
-           ".get_table('fluss.customers').new_read_builder(); "
-           "print(r.new_read().to_arrow(r.new_scan().plan().splits()).num_rows)\"\n\n",
+    printf("  from pypaimon import CatalogFactory  # pip install pypaimon\n"
+           "  lake = CatalogFactory.create({'warehouse': '%s/lake'})\n"
+           "  read = lake.get_table('fluss.customers').new_read_builder()\n"
+           "  print(read.new_read().to_arrow(read.new_scan().plan().splits()))\n\n",
            conf_str(demo->conf, CONF_DATA_DIR));
 }
 
@@ -248,7 +253,10 @@ static int finish(struct demo *demo, enum err_code code, int result, const struc
     conf_destroy(demo->conf);
     os_cond_deinit(&demo->stopped);
     os_mutex_deinit(&demo->mutex);
-    return code != OK ? cmd_fail(err) : result;
+    if (code == OK)
+        return result;
+    cmd_error("demo", err);
+    return cmd_exit_code(code);
 }
 
 int cmd_demo(struct os *os, int argc, char **argv)

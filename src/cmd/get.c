@@ -61,5 +61,5 @@ int cmd_get(struct cmd *cmd)
 fail:
     client_table_unref(get.table);
     arena_deinit(&get.arena);
-    return code != OK ? cmd_fail(&err) : missing ? EXIT_NO : EXIT_YES;
+    return code != OK ? cmd_fail(cmd, &err) : missing ? EXIT_NO : EXIT_YES;
 }

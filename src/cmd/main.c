@@ -14,13 +14,15 @@ static const struct cmd_verb verbs[] = {
 };
 /* clang-format on */
 
-void cmd_error(const struct err *err)
+void cmd_error(const char *verb, const struct err *err)
 {
     const char *remedy = err_remedy(err->code);
     if (err->code == ERR_UNREAD) /* `weir scan orders | head -1` has all it wants */
         return;
     fprintf(stderr, "%s: %s\n", err_user_code(err->code), *err->text ? err->text : err_text(err->code));
-    if (remedy)
+    if (err->code == ERR_INVALID_ARGUMENT)
+        fprintf(stderr, "  see: weir %s --help\n", verb);
+    else if (remedy)
         fprintf(stderr, "  %s\n", remedy);
 }
 
@@ -80,9 +82,9 @@ int cmd_exit_code(enum err_code code)
     }
 }
 
-int cmd_fail(const struct err *err)
+int cmd_fail(const struct cmd *cmd, const struct err *err)
 {
-    cmd_error(err);
+    cmd_error(cmd->verb->name, err);
     return cmd_exit_code(err->code);
 }
 
@@ -117,12 +119,12 @@ static int usage(FILE *out, int code)
     fputs("usage: weir VERB [ARGUMENT ...]     weir VERB --help tells more\n\n", out);
     for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
         fprintf(out, "  %-8s %s\n", verbs[i].name, verbs[i].summary);
-    fputs("\nA running server is found at 127.0.0.1:9123, or with --bootstrap HOST:PORT. Tables are named "
-          "[DATABASE.]TABLE,\n"
-          "the database is fluss if none is given. Output: -o table|json|jsonl|csv (a table on a terminal, jsonl in a "
-          "pipe).\n"
-          "Exit codes: 0 yes, 1 no (not found, not equal), 2 could not tell in time, 64 usage, 69 no server, 70 our "
-          "fault.\n",
+    fputs("\n"
+          "A running server is found at 127.0.0.1:9123, or with --bootstrap HOST:PORT.\n"
+          "Tables are named [DATABASE.]TABLE, the database is fluss if none is given.\n"
+          "Output: -o table, json, jsonl or csv (on a terminal table, else jsonl).\n"
+          "Exit codes: 0 yes, 1 no (not found, not equal), 2 could not tell in time,\n"
+          "64 usage, 69 no server, 70 our fault.\n",
           out);
     return code;
 }

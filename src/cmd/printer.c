@@ -201,10 +201,10 @@ void printer_i64(struct printer *printer, int64_t value)
     cell(printer, slice_str(text), slice_str(text));
 }
 
-void printer_decimal(struct printer *printer, double value)
+void printer_decimal(struct printer *printer, double value, int digits)
 {
     char text[48];
-    snprintf(text, sizeof text, "%.1f", value);
+    snprintf(text, sizeof text, "%.*f", digits, value);
     cell(printer, slice_str(text), slice_str(text));
 }
 

@@ -62,7 +62,7 @@ static enum err_code report(struct put *put, int64_t started_ns, struct err *err
     buf_printf(&name, "%.*s.%.*s", SLICE_ARGS(put->table->path.database), SLICE_ARGS(put->table->path.table));
     printer_text(&printer, buf_view(&name));
     printer_i64(&printer, client_writer_acked(put->writer));
-    printer_decimal(&printer, cmd_seconds_since(put->cmd->os, started_ns));
+    printer_decimal(&printer, cmd_seconds_since(put->cmd->os, started_ns), 3);
     enum err_code code = printer_finish(&printer, err);
     printer_deinit(&printer);
     buf_deinit(&name);
@@ -113,7 +113,7 @@ fail:
     client_table_unref(put.table);
     arena_deinit(&put.arena);
     mem_free(put.row);
-    return code == OK ? EXIT_YES : cmd_fail(&err);
+    return code == OK ? EXIT_YES : cmd_fail(cmd, &err);
 }
 
 int cmd_put(struct cmd *cmd)

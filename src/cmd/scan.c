@@ -1,8 +1,6 @@
 /* weir scan: a whole table as it is now; TABLE$lake: what the lake holds of it. */
 #include "cmd/cmd_int.h"
 
-#define LAKE_SUFFIX "$lake"
-
 enum source { SOURCE_HOT, SOURCE_LAKE, SOURCE_UNION };
 
 struct scan {
@@ -150,12 +148,12 @@ static enum err_code open_table(struct scan *scan, bool *is_lake, struct err *er
     if (!scan->cmd->arg_count)
         return err_set(err, ERR_INVALID_ARGUMENT, "weir scan needs a table");
     struct client_path path = cmd_path(scan->cmd->args[0]);
-    *is_lake = slice_ends_with(path.table, SLICE(LAKE_SUFFIX));
+    *is_lake = slice_ends_with(path.table, SLICE(CMD_LAKE_SUFFIX));
     if (!*is_lake && scan->cmd->system_columns)
         return err_set(err, ERR_INVALID_ARGUMENT, "--system-columns are those of the lake: weir scan '%s$lake'",
                        scan->cmd->args[0]);
     if (*is_lake)
-        path.table.len -= strlen(LAKE_SUFFIX);
+        path.table.len -= strlen(CMD_LAKE_SUFFIX);
     return cmd_open_path(scan->cmd, path, &scan->table, err);
 }
 
@@ -215,5 +213,5 @@ int cmd_scan(struct cmd *cmd)
     union_lake_close(scan.lake);
     client_table_unref(scan.table);
     arena_deinit(&scan.arena);
-    return code == OK ? EXIT_YES : cmd_fail(&err);
+    return code == OK ? EXIT_YES : cmd_fail(cmd, &err);
 }

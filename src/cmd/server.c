@@ -4,16 +4,17 @@
 
 #include <stdio.h>
 
-static const char help[] =
-    "usage: weir server [--config FILE] [--data-dir DIR] [--listen HOST:PORT] [-D OPTION=VALUE ...]\n"
-    "\n"
-    "Serves the tables of a data directory until it gets SIGTERM or SIGINT.\n"
-    "When it serves it prints one line: ready FLUSS=HOST:PORT HTTP=HOST:PORT\n"
-    "\n"
-    "  --config FILE        options from a server.yaml, as Apache Fluss has it\n"
-    "  --data-dir DIR       where everything is kept (./weir-data)\n"
-    "  --listen HOST:PORT   address for clients (127.0.0.1:9123); port 0 takes a free one\n"
-    "  -D OPTION=VALUE      any option of docs/manual/options.md; beats flags, which beat the file\n";
+static const char help[] = "usage: weir server [--config FILE] [--data-dir DIR] [--listen HOST:PORT]\n"
+                           "                   [-D OPTION=VALUE ...]\n"
+                           "\n"
+                           "Serves the tables of a data directory until it gets SIGTERM or SIGINT.\n"
+                           "When it serves it prints one line: ready FLUSS=HOST:PORT HTTP=HOST:PORT\n"
+                           "\n"
+                           "  --config FILE        options from a server.yaml, as Apache Fluss has it\n"
+                           "  --data-dir DIR       where everything is kept (./weir-data)\n"
+                           "  --listen HOST:PORT   address for clients (127.0.0.1:9123); port 0: a free one\n"
+                           "  -D OPTION=VALUE      any option of docs/manual/options.md; beats flags,\n"
+                           "                       which beat the file\n";
 
 struct waiter {
     struct os_mutex mutex;
@@ -38,14 +39,23 @@ static void wait_for_stop(struct waiter *waiter)
     os_mutex_unlock(&waiter->mutex);
 }
 
+#define SERVER_FLAGS 4 /* with a value: the first of these */
+static const char *const server_flags[] = {"--config", "--data-dir", "--listen", "-D", "--help", NULL};
+
+enum err_code cmd_unknown_flag(const char *verb, const char *word, const char *const *flags, struct err *err)
+{
+    const char *nearest = cmd_nearest(word, flags);
+    return err_set(err, ERR_INVALID_ARGUMENT, "weir %s does not know the argument %s%s%s%s", verb, word,
+                   nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+}
+
 enum err_code cmd_server_flag(struct os *os, struct conf *conf, int argc, char **argv, int i, int *taken,
                               struct err *err)
 {
-    static const char *const flags[] = {"--config", "--data-dir", "--listen", "-D"};
     size_t which = 0;
-    while (which < ARRAY_LEN(flags) && strcmp(argv[i], flags[which]) != 0)
+    while (which < SERVER_FLAGS && strcmp(argv[i], server_flags[which]) != 0)
         which++;
-    *taken = which < ARRAY_LEN(flags) ? 2 : 0;
+    *taken = which < SERVER_FLAGS ? 2 : 0;
     if (*taken == 0)
         return OK;
     if (i + 1 == argc)
@@ -68,7 +78,7 @@ static enum err_code options_read(struct os *os, struct conf *conf, int argc, ch
     for (int i = 0, taken; i < argc; i += taken) {
         TRY(cmd_server_flag(os, conf, argc, argv, i, &taken, err));
         if (taken == 0)
-            return err_set(err, ERR_INVALID_ARGUMENT, "weir server does not know the argument %s", argv[i]);
+            return cmd_unknown_flag("server", argv[i], server_flags, err);
     }
     return conf_check(conf, err);
 }
@@ -93,6 +103,8 @@ static enum err_code serve(struct os *os, struct conf *conf, struct trace *trace
     if (code == OK)
         wait_for_stop(waiter);
     cmd_service_stop(&service);
+    if (code == OK && os_is_terminal(os, 1))
+        cmd_note("stopped: every acknowledged row is on disk; the lake gets the rest at the next start");
     return code;
 }
 
@@ -136,6 +148,6 @@ int cmd_server(struct os *os, int argc, char **argv)
     conf_destroy(conf);
     if (code == OK)
         return EXIT_YES;
-    cmd_error(&err);
+    cmd_error("server", &err);
     return usage ? EXIT_USAGE : cmd_exit_code(err.code);
 }

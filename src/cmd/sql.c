@@ -122,13 +122,26 @@ static enum err_code show_table(struct session *session, const struct sql_statem
 
 /* ---- statements ---- */
 
+/* What to type next: a row that the new table takes. */
+static void try_a_row(struct session *session, const struct sql_statement *s, struct client_path path)
+{
+    const struct table_descriptor *table = &s->table_descriptor;
+    bool by_time = properties_get(&table->properties, "table.auto-partition.enabled") != NULL;
+    bool fluss = slice_is(path.database, "fluss");
+    struct buf row = {0};
+    if (!by_time && cmd_sample_row(&table->schema, &row))
+        cmd_try(session->cmd, "put %.*s%s%.*s '%.*s'", fluss ? 0 : (int)path.database.len,
+                (const char *)path.database.ptr, fluss ? "" : ".", SLICE_ARGS(path.table), (int)row.len,
+                (const char *)row.ptr);
+    buf_deinit(&row);
+}
+
 static enum err_code create_table(struct session *session, const struct sql_statement *s, struct err *err)
 {
     struct client_path path = path_of(session, s);
     TRY(client_table_create(session->cmd->client, path, &s->table_descriptor, s->if_exists, err));
     TRY(said(session, "created table", path, err));
-    cmd_try(session->cmd, "put %.*s.%.*s '{\"%.*s\": ...}'", SLICE_ARGS(path.database), SLICE_ARGS(path.table),
-            SLICE_ARGS(s->table_descriptor.schema.columns[0].name));
+    try_a_row(session, s, path);
     return OK;
 }
 
@@ -309,7 +322,7 @@ static int run_text(struct session *session, struct slice text)
         else if (have && (code = cmd_connect(session->cmd, &err)) == OK)
             code = execute(session, &statement, &arena, &err);
         if (code != OK)
-            result = cmd_fail(&err);
+            result = cmd_fail(session->cmd, &err);
     }
     arena_deinit(&arena);
     return result;
@@ -355,7 +368,7 @@ static int run_input(struct session *session)
     struct typed typed = {.session = session};
     prompt(session, false);
     enum err_code code = cmd_each_line(session->cmd->os, line, &typed, &err);
-    int result = code == OK ? run_text(session, buf_view(&typed.text)) : cmd_fail(&err);
+    int result = code == OK ? run_text(session, buf_view(&typed.text)) : cmd_fail(session->cmd, &err);
     buf_deinit(&typed.text);
     return result != EXIT_YES || session->interactive ? result : typed.result;
 }

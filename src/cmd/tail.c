@@ -128,7 +128,8 @@ static enum err_code follow(struct tail *tail, struct err *err)
 {
     struct cmd *cmd = tail->cmd;
     int64_t until = cmd->deadline_ms ? os_mono_ns(cmd->os) + cmd->deadline_ms * 1000000 : INT64_MAX;
-    client_deadline(cmd->client, INT64_MAX); /* here it ends the command, not a call */
+    bool told = !cmd->terminal || cmd->format != FORMAT_TABLE;
+    (void)client_deadline(cmd->client, INT64_MAX); /* here it ends the command, not a call */
     while (!ended(tail, until)) {
         struct client_batch batch;
         bool have;
@@ -142,6 +143,9 @@ static enum err_code follow(struct tail *tail, struct err *err)
             print_batch(tail, &batch);
         else
             TRY(printer_flush(&tail->printer, err));
+        if (!have && !told && !tail->printer.row_count)
+            cmd_note("waiting for rows, until Ctrl-C");
+        told |= !have;
     }
     return printer_finish(&tail->printer, err);
 }
@@ -183,5 +187,5 @@ fail:
     vec_deinit(&tail.buckets);
     arena_deinit(&tail.arena);
     arena_deinit(&tail.kept);
-    return code == OK ? EXIT_YES : cmd_fail(&err);
+    return code == OK ? EXIT_YES : cmd_fail(cmd, &err);
 }

@@ -2,6 +2,8 @@
 #include "base/json.h"
 #include "cmd/cmd_int.h"
 
+#define DIGEST_SHOWN 16 /* of its 32 letters, in a table for people */
+
 struct verify {
     struct cmd *cmd;
     struct client_table *table;
@@ -41,7 +43,8 @@ static void print_side(struct verify *v, struct printer *printer, struct slice a
     printer_text(printer, at);
     printer_text(printer, slice_str(side));
     printer_i64(printer, rows->row_count);
-    printer_text(printer, digest_text(&v->arena, rows->digest));
+    struct slice digest = digest_text(&v->arena, rows->digest);
+    printer_text(printer, slice_of(digest.ptr, v->cmd->format == FORMAT_TABLE ? DIGEST_SHOWN : digest.len));
 }
 
 static enum err_code print_sides(struct verify *v, struct err *err)
@@ -218,6 +221,6 @@ int cmd_verify(struct cmd *cmd)
     client_table_unref(v.table);
     arena_deinit(&v.arena);
     if (code != OK)
-        cmd_error(&err);
+        cmd_error(cmd->verb->name, &err);
     return unreadable ? EXIT_NO : cmd_exit_code(code);
 }

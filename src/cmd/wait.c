@@ -20,7 +20,7 @@ static enum err_code report(struct wait *wait, int64_t started_ns, struct err *e
         printer_i64(&printer, wait->snapshot_id);
     else
         printer_null(&printer);
-    printer_decimal(&printer, cmd_seconds_since(wait->cmd->os, started_ns));
+    printer_decimal(&printer, cmd_seconds_since(wait->cmd->os, started_ns), 3);
     enum err_code code = printer_finish(&printer, err);
     printer_deinit(&printer);
     return code;
@@ -50,5 +50,5 @@ int cmd_wait(struct cmd *cmd)
         code = report(&wait, started, &err);
     client_table_unref(wait.table);
     arena_deinit(&wait.arena);
-    return code == OK ? EXIT_YES : cmd_fail(&err);
+    return code == OK ? EXIT_YES : cmd_fail(cmd, &err);
 }

@@ -78,7 +78,9 @@ enum err_code parser_column(struct parser *p, const char *what, struct schema_co
     size_t type_at = p->token.at;
     struct slice rest = slice_of(p->reader->text.ptr + type_at, p->reader->text.len - type_at);
     struct err why;
-    if (p->token.kind != TOKEN_WORD || parser_is(p, "AS") || parser_is(p, "METADATA"))
+    if (parser_is(p, "AS") || parser_is(p, "METADATA"))
+        return refuse_at(p, type_at, "computed and metadata columns belong to Flink's own tables, not to Fluss's");
+    if (p->token.kind != TOKEN_WORD)
         return expected(p, "the type of the column");
     if (type_from_sql_prefix(p->arena, &rest, &column->type, &why) != OK)
         return refuse_at(p, type_at, "%s", why.text);
@@ -230,6 +232,9 @@ static enum err_code finish(struct parser *p, struct making *m)
 
 static enum err_code parse_all(struct parser *p, struct making *m)
 {
+    if (parser_is(p, "LIKE") || parser_is(p, "AS"))
+        return refuse_at(p, p->token.at,
+                         "give the columns: ... (column type, ...); SHOW CREATE TABLE prints another's");
     TRY(parser_expect(p, "("));
     do {
         TRY(element(p, m));

@@ -41,6 +41,8 @@ static enum err_code create(struct parser *p, struct sql_statement *s)
             TRY(parser_string(p, "the comment in quotes", &s->database_descriptor.comment));
         return parser_options(p, database_option, s);
     }
+    if (parser_is(p, "CATALOG"))
+        return refuse_at(p, p->token.at, "catalogs belong to Flink; what is here is found by --bootstrap HOST:PORT");
     if (!parser_accept(p, "TABLE"))
         return expected(p, "DATABASE or TABLE");
     s->kind = SQL_CREATE_TABLE;

@@ -14,8 +14,7 @@ struct union_lake {
 
 enum err_code no_lake(const struct client_table *table, struct err *err)
 {
-    return err_set(err, ERR_LAKE_STORAGE_NOT_CONFIGURED_EXCEPTION,
-                   "%.*s.%.*s has no lake: it was made without 'table.datalake.enabled' = 'true'",
+    return err_set(err, ERR_LAKE_STORAGE_NOT_CONFIGURED_EXCEPTION, "%.*s.%.*s is not brought to the lake",
                    SLICE_ARGS(table->path.database), SLICE_ARGS(table->path.table));
 }
 

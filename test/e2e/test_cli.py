@@ -1,5 +1,9 @@
 """The verbs of the client side against a server: what they print, and the codes they end with."""
+import contextlib
 import json
+import os
+import pty
+import shlex
 import signal
 import subprocess
 import time
@@ -127,3 +131,54 @@ def test_a_reader_that_has_enough_is_no_failure(weir, shared, name):
 def test_waiting_for_the_lake_keeps_its_deadline(weir, name):
     weir.run("wait", name, code=NO)
     assert "table.datalake.enabled" in weir.errors
+
+
+def on_a_terminal(weir, *words, columns=80):
+    """What a verb shows on a terminal, line by line."""
+    mine, theirs = pty.openpty()
+    run = subprocess.Popen([BINARY, *words, "--bootstrap", weir.bootstrap], stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    seen = bytearray()
+    with contextlib.suppress(OSError):  # the terminal is gone
+        while part := os.read(mine, 1 << 16):
+            seen.extend(part)
+    os.close(mine)
+    lines = seen.decode().replace("\r", "").splitlines()
+    assert run.wait(20) == YES, lines
+    assert all(len(line) <= columns or line.startswith("try: ") for line in lines), lines
+    return lines
+
+
+def test_what_to_try_next_works_as_it_stands_there(weir, name):
+    db = f"try_{_run}"
+    weir.run("sql", f"CREATE DATABASE {db}")
+    *_, line = on_a_terminal(weir, "sql", f"CREATE TABLE {db}.t (id INT NOT NULL, at DATE, ok BOOLEAN, PRIMARY KEY (id) NOT ENFORCED)")
+    for verb in ("put", "sql", "tail"):
+        words = shlex.split(line.removeprefix("try: weir "))
+        assert words[0] == verb, line
+        shown = on_a_terminal(weir, *words[:words.index("--bootstrap")], *(["--limit", "1"] if verb == "tail" else []))
+        if verb != "tail":
+            *_, line = on_a_terminal(weir, "tables", f"{db}.t", columns=100)  # the name is long
+    assert shown[2].startswith("+I ") and shown[2].endswith(" 1  2026-01-31  true")
+    weir.run("sql", f"DROP DATABASE {db} CASCADE")
+
+
+def test_help_fits_a_terminal(weir):
+    for verb in ("", "server", "sql", "tables", "put", "delete", "get", "tail", "scan", "verify", "wait", "version", "demo"):
+        text = subprocess.run([BINARY, "help", *verb.split()], capture_output=True, text=True, check=True).stdout
+        assert max(map(len, text.splitlines())) <= 80, text
+
+
+def test_errors_name_what_helps(weir, name):
+    weir.run("get", name, "x", code=USAGE)
+    assert "x is no key: the column id is INT" in weir.errors and "see: weir get --help" in weir.errors
+    weir.run("scan", f"{name}$changelog", code=USAGE)
+    assert f"weir tail {name} --changes" in weir.errors
+    weir.run("verify", f"{name}$lake", code=USAGE)
+    assert f"weir scan '{name}$lake'" in weir.errors
+    weir.run("sql", f"CREATE TABLE {name} (a INT)", code=NO)
+    assert "IF NOT EXISTS" in weir.errors
+    weir.run("sql", "CREATE TABLE t (a INT) WITH ('table.log.tll' = '1 d')", code=USAGE)
+    assert "did you mean 'table.log.ttl'?" in weir.errors
+    wrong = subprocess.run([BINARY, "server", "--lissten", "127.0.0.1:0"], capture_output=True, text=True)
+    assert wrong.returncode == USAGE and "did you mean --listen?\n  see: weir server --help" in wrong.stderr

@@ -1,5 +1,5 @@
 /* The list of table.* options and how a value is found in a descriptor. */
-#include "meta/table/table.h"
+#include "meta/table/table_int.h"
 
 static const struct table_option_info infos[TABLE_OPTION_COUNT] = {
 #define OPTION(name, key, type, fallback, values, served, alterable, text) \
@@ -23,6 +23,20 @@ bool table_option_find(struct slice key, enum table_option *option)
         }
     }
     return false;
+}
+
+const char *table_option_nearest(struct slice key)
+{
+    const char *nearest = NULL;
+    size_t best = 4; /* further away is another word: they all begin alike */
+    for (int i = 0; i < TABLE_OPTION_COUNT; i++) {
+        size_t far = slice_distance(slice_str(infos[i].key), key);
+        if (far < best) {
+            best = far;
+            nearest = infos[i].key;
+        }
+    }
+    return nearest;
 }
 
 struct slice table_option_get(const struct table_descriptor *table, enum table_option option)

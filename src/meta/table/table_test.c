@@ -103,6 +103,7 @@ static const struct refusal refusals[] = {
     {LOG_SCHEMA, BUCKETS("4096"), "", OK, NULL},
     {LOG_SCHEMA, BUCKETS("4097"), "", ERR_BUCKET_MAX_NUM_EXCEPTION, "4096"},
     {LOG_SCHEMA, "", SET("table.nonsense", "1"), CONFIG, "table.nonsense"},
+    {LOG_SCHEMA, "", SET("table.datalake.freshnes", "1 s"), CONFIG, "did you mean 'table.datalake.freshness'?"},
     {LOG_SCHEMA, "", SET("paimon.file.format", "orc"), CONFIG, "custom property"},
     {LOG_SCHEMA, "", SET("table.replication.factor", "1"), OK, NULL},
     {LOG_SCHEMA, "", SET("table.replication.factor", "2"), ERR_INVALID_REPLICATION_FACTOR, "2"},

@@ -8,6 +8,19 @@
 #define CONFIG ERR_INVALID_CONFIG_EXCEPTION
 #define TABLE ERR_INVALID_TABLE_EXCEPTION
 
+static enum err_code unknown_option(struct slice key, struct err *err)
+{
+    int shown = (int)MIN(key.len, 120);
+    const char *nearest = table_option_nearest(key);
+    if (!slice_starts_with(key, SLICE("table.")))
+        return err_set(err, CONFIG, "'%.*s' is not a table property; set it as a custom property.", shown,
+                       (const char *)key.ptr);
+    if (nearest)
+        return err_set(err, CONFIG, "'%.*s' is not a table property; did you mean '%s'?", shown, (const char *)key.ptr,
+                       nearest);
+    return err_set(err, CONFIG, "'%.*s' is not a table property that this server knows.", shown, (const char *)key.ptr);
+}
+
 static enum err_code check_properties(const struct table_descriptor *table, struct err *err)
 {
     if (table->properties.count > PROPERTIES_MAX || table->custom_properties.count > PROPERTIES_MAX)
@@ -16,15 +29,9 @@ static enum err_code check_properties(const struct table_descriptor *table, stru
     for (uint32_t i = 0; i < table->properties.count; i++) {
         const struct key_value *pair = &table->properties.items[i];
         enum table_option option;
-        int shown = (int)MIN(pair->key.len, 120);
-        if (table_option_find(pair->key, &option))
-            TRY(option_check(option, pair->value, err));
-        else if (slice_starts_with(pair->key, SLICE("table.")))
-            return err_set(err, CONFIG, "'%.*s' is not a table property that this server knows.", shown,
-                           (const char *)pair->key.ptr);
-        else
-            return err_set(err, CONFIG, "'%.*s' is not a table property; set it as a custom property.", shown,
-                           (const char *)pair->key.ptr);
+        if (!table_option_find(pair->key, &option))
+            return unknown_option(pair->key, err);
+        TRY(option_check(option, pair->value, err));
     }
     return OK;
 }
