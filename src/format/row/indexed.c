@@ -89,9 +89,11 @@ static bool field_decode(struct source *s, struct reader *lengths, struct reader
     case TYPE_DECIMAL:
         out->decimal = (int64_t)reader_u64(r);
         break;
-    case TYPE_CHAR:
-    case TYPE_BINARY:
+    case TYPE_CHAR: /* filled up with zeros */
         out->bytes = without_trailing_zeros(reader_slice(r, (size_t)type->length));
+        break;
+    case TYPE_BINARY: /* zeros at its end are its own */
+        out->bytes = reader_slice(r, (size_t)type->length);
         break;
     case TYPE_TIMESTAMP:
     case TYPE_TIMESTAMP_LTZ:

@@ -28,7 +28,6 @@ static void check_line(enum row_format format, json_t *root, const char *hex_nam
     golden_schema(&arena, json_object_get(root, "types"), &schema);
     const struct type *row = row_type(&arena, &schema);
     json_t *values = json_object_get(root, "values");
-    json_t *decoded = json_object_get(root, "decoded_values");
     struct datum *want = golden_row(&arena, &schema, values);
     struct datum *got = ARENA_NEW_ARRAY(&arena, struct datum, schema.column_count);
     buf_reset(&bytes);
@@ -41,7 +40,7 @@ static void check_line(enum row_format format, json_t *root, const char *hex_nam
     MUST(row_encode(format, row, want, &bytes, &err));
     assert_slice_equal(buf_view(&bytes), golden);
     MUST(row_decode(format, row, golden, &arena, got, &err));
-    golden_assert_row(&schema, got, decoded ? decoded : values);
+    golden_assert_row(&schema, got, values); /* Java's reader loses zeros at the end of a BINARY; this one does not */
     /* A long row is cut near both ends only: every place in between would take minutes. */
     for (size_t len = 0; len < golden.len; len++)
         if (len < 2000 || len + 2000 > golden.len)
