@@ -12,7 +12,7 @@ demo: all ## server, two tables, rows, the lake, both reads, and the proof that 
 test: ## everything that proves it: unit, golden, corpus, simulator, whole system with real clients
 	@tools/test.sh unit sim e2e python
 
-test-long: ## the same with 1000 random programs and 1000 seeds of the simulator
+test-long: ## the same with 1000 random programs (test/e2e/README.md), 1000 seeds of the simulator, and the tests marked long
 	@WEIR_LONG=1 tools/test.sh unit sim e2e python
 
 unit: ## unit, golden and corpus tests under ASan and UBSan; T=log.append runs the tests of that name

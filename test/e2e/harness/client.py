@@ -45,15 +45,16 @@ class Client:
         """A name that no other table has."""
         return fluss.TablePath(self.database, f"{name}_{_run}_{next(_serial)}")
 
-    async def create(self, schema, pk=None, buckets=1, name="t", lake=False, freshness="1s", bucket_keys=None, properties=None, **more):
-        """A new table under a name of its own. lake: it is tiered, with that freshness."""
+    async def create(self, schema, pk=None, buckets=1, name="t", lake=False, freshness="1s", bucket_keys=None, properties=None, numbered=None, **more):
+        """A new table under a name of its own. lake: it is tiered, with that freshness. numbered: a column that the server
+        numbers."""
         path = self.path(name)
         properties = dict(properties or {})
         if lake:
             properties |= {"table.datalake.enabled": "true", "table.datalake.freshness": freshness}
         if bucket_keys:
             more["bucket_keys"] = bucket_keys
-        descriptor = fluss.TableDescriptor(fluss.Schema(schema, primary_keys=pk), bucket_count=buckets, properties=properties, **more)
+        descriptor = fluss.TableDescriptor(fluss.Schema(schema, primary_keys=pk, auto_increment_column=numbered), bucket_count=buckets, properties=properties, **more)
         await self.admin.create_table(path, descriptor)
         if EXTERNAL:
             await self.leaders(path, buckets)
@@ -151,6 +152,21 @@ class Table:
         scanner = await builder.create_record_batch_log_scanner()
         scanner.subscribe_buckets({b: fluss.EARLIEST_OFFSET for b in range(self.buckets)})
         return canon.table(await scanner.to_arrow(), schema)
+
+    async def filtered(self, predicate, count, seconds=30):
+        """The rows that the server sends under a condition, by the Arrow scanner: until there are count of them, as many as
+        meet it, and nothing follows. (Which others come with them is the server's choice, and to_arrow() of pyfluss does
+        not end where the last batches are left away.)"""
+        builder = self.handle.new_scan().filter(predicate)
+        builder = builder.project_by_name(self.named) if self.named else builder
+        scanner = await builder.create_record_batch_log_scanner()
+        scanner.subscribe_buckets({b: fluss.EARLIEST_OFFSET for b in range(self.buckets)})
+        out, deadline, quiet = [], time.monotonic() + seconds, False
+        while (len(out) < count or not quiet) and time.monotonic() < deadline:
+            found = await scanner.poll_arrow(200)
+            quiet = found.num_rows == 0
+            out += canon.table(found, self.schema) if found.num_rows else []
+        return out
 
     async def limit(self, n, columns=None):
         """A limit scan of each bucket: bucket -> canonical rows."""

@@ -67,7 +67,7 @@ def fold(function, t, old, new, delimiter=","):
 
 
 class Engine:
-    """kind: None, first_row, versioned, aggregation. deletes: allow, ignore. wal: the changelog has no old rows.
+    """kind: None, first_row, versioned, aggregation. deletes: allow, ignore, disable. wal: the changelog has no old rows.
 
     write() and delete() give the changes [(kind, row)] and what the key holds then; columns None: all of them."""
 
@@ -103,7 +103,7 @@ class Engine:
         return ([] if self.wal else [("-U", old)]) + [("+U", new)], new
 
     def delete(self, old, columns=None):
-        if self.deletes == "ignore" or old is None:
+        if self.deletes != "allow" or old is None:
             return [], old
         partial = columns is not None and set(columns) != set(self.schema.names)
         if not partial or all(old[c] is None for c in self.schema.names if c not in columns):

@@ -1,30 +1,13 @@
-"""Random programs: a table of random types, rounds of random operations, and a model of what every reader must see.
-
-All of a program follows from its seed. The model is a list of rows for a log table; for a primary-key table the row under
-each key and, for each key, the changes that its writes make, by the rules of engines.py: merge engines, writes of some
-columns, deletes that are ignored, changelogs without old rows, columns that are added between rounds. run() writes with
-pyfluss and compares after each round what its scanners and look-ups give, and at the end what pypaimon reads in the lake and
-what `weir verify` says of it.
-
-Some programs have partitions, by one column or two; their hot rows are read by look-ups and by `weir scan`.
-
-A program has one writer, or five at a time, each a client of its own with its own operations. The keys of a primary-key
-table are shared out among them, so that what happens to a key is one writer's and the model knows the order.
-"""
-import asyncio
+"""What a program is: its table, and what its writers write in each round."""
 import json
 import random
 
 import pyarrow as pa
 
-from exceptions import by_merging_pypaimon, by_record_scanner
-
-from . import canon
-from .alter import add_columns
-from .engines import Engine, create_table, functions
-from .partitions import Partitions
-from .types import KEYS, TYPES, nested
-from .weir import Weir, verify
+from .. import canon
+from ..engines import Engine, functions
+from ..types import KEYS, TYPES, nested
+from . import features
 
 PARTITION_KEYS = ["string", "int", "bigint", "smallint", "tinyint", "date", "boolean", "time3", "timestamp3", "timestamp6", "binary4"]
 COLUMNS_MAX, ROUNDS_MAX, ROWS_MAX, KEYS_MAX = 8, 4, 60, 25
@@ -66,13 +49,27 @@ class Program:
         candidates = [c for c in candidates if c not in self.partition_keys]
         self.bucket_keys = r.sample(candidates, r.randrange(1, len(candidates) + 1)) if candidates and r.random() < 0.4 else None
         self.properties = {"table.log.arrow.compression.type": r.choice(["NONE", "LZ4_FRAME", "ZSTD"])}
-        if self.is_pk:  # of logs in rows pyfluss reads nothing: test_log_forms.py has those
+        if self.is_pk:
             self.properties["table.kv.format-version"] = random.Random(f"{seed} forms").choice(["1", "2"])
         self.lake = r.random() < 0.85
         self.engine = self._engine(kind)
         rest = [c for c in self.schema.names if c not in self.pk]
+        self.all_null = all(self.schema.field(c).nullable for c in rest)
         self.apart = all_null and kind in (None, "aggregation") and [self.pk + r.sample(rest, r.randrange(len(rest) + 1)) for _ in range(3)]
+        self._choose_features()
         self.rounds = [self._round(n) for n in range(r.randrange(1, ROUNDS_MAX + 1))]
+
+    def _choose_features(self):
+        """What none of them is by itself; features.py says what each means."""
+        self.by_weir, self.conditions, self.prefix, self.numbered = set(), [], None, None
+        self.inserts, self.server, self.between = False, None, None
+        self.reads = random.Random(f"{self.seed} reads")  # what is asked for, beside self.random
+        self.chosen = features.choose(self)
+
+    @property
+    def written(self):
+        """The columns of a write of all of them, where the server numbers one; else None."""
+        return self.numbered and [c for c in self.schema.names if c != self.numbered]
 
     def _engine(self, kind):
         r = self.random
@@ -146,6 +143,7 @@ class Program:
         r, operations = self.random, []
         for _ in range(r.randrange(1, 5) if keys else 0):
             columns = r.choice(self.apart) if self.apart and r.random() < 0.5 else None
+            columns = None if "writes" in self.by_weir else columns  # all that `weir put` writes
             if r.random() < 0.3:
                 operations.append(("delete", r.sample(keys, r.randrange(1, min(6, len(keys)) + 1)), columns))
             else:
@@ -158,202 +156,4 @@ class Program:
         kind = f"pk {self.pk}, {self.engine.kind}{' WAL' * self.engine.wal}" if self.is_pk else "log"
         return (f"program {self.seed}: {kind}, {self.writers} writers, {self.buckets} buckets by {self.bucket_keys}, {len(self.rounds)} rounds, "
                 f"{self.schema.names}, added {[field.name for added, _ in self.rounds for field in added]}, "
-                f"partitions by {self.partition_keys}")
-
-
-class Model:
-    def __init__(self, program, table):
-        self.program, self.table = program, table
-        self.log = []  # rows of a log table
-        self.state, self.history = {}, {}  # key -> row as it was written, None where it went; key -> [(kind, canonical row)]
-
-    def key(self, row):
-        return json.dumps([row[c] for c in self.program.pk])
-
-    def add(self, field):
-        """What was written before is null in the new column."""
-        self.program.schema = self.program.engine.schema = self.program.schema.append(field)
-        told = [row for history in self.history.values() for _, row in history]
-        for row in [*self.log, *told, *filter(None, self.state.values())]:
-            row[field.name] = None
-
-    def write(self, operation, rows, columns=None):
-        canonical, engine = self.table.rows(rows), self.program.engine
-        if operation in ("append", "arrow"):
-            self.log += canonical
-            return
-        for raw, row in zip(rows, canonical):
-            key = self.key(row)
-            old = self.state.get(key)
-            changes, new = engine.delete(old, columns) if operation == "delete" else engine.write(old, raw, columns)
-            self.history.setdefault(key, []).extend((kind, self.table.rows([r])[0]) for kind, r in changes)
-            self.state[key] = new
-
-    def rows(self):
-        return self.table.rows([r for r in self.state.values() if r is not None]) if self.program.is_pk else self.log
-
-    def change_count(self):
-        return sum(map(len, self.history.values())) if self.program.is_pk else len(self.log)
-
-
-def _writer(table, writers, columns):
-    """One for all columns, one for each choice of some; what they write is ordered by flushes alone."""
-    if columns is None:
-        return table.upserter
-    key = tuple(columns)
-    if key not in writers:
-        writers[key] = table.handle.new_upsert().partial_update_by_name(columns).create_writer()
-    return writers[key]
-
-
-async def _add_columns(program, tables, model, fields):
-    """The table as it is then, by each client."""
-    table = tables[0]
-    await asyncio.to_thread(add_columns, table.client.server, table.name, *fields)
-    for field in fields:
-        model.add(field)
-    altered = [await t.client.open(table.path, program.schema, altered=True) for t in tables]
-    model.table = altered[0]
-    return altered
-
-
-def _by_partition(program, rows):
-    """pyfluss writes an Arrow batch to the partition of its first row."""
-    batches = {}
-    for row in rows:
-        batches.setdefault(tuple(row[c] for c in program.partition_keys), []).append(row)
-    return batches.values()
-
-
-async def _write(program, table, model, operations):
-    writers, last = {}, None
-    for operation, rows, columns in operations:
-        if operation == "append":
-            for row in rows:
-                table.appender.append(row)
-        elif operation == "arrow":
-            for batch in _by_partition(program, rows):
-                table.appender.write_arrow_batch(pa.RecordBatch.from_pylist(batch, schema=program.schema))
-        elif operation in ("upsert", "delete"):
-            writer = _writer(table, writers, columns)
-            if last not in (None, writer):
-                await last.flush()
-            last = writer
-            for row in rows:
-                if operation == "upsert":
-                    writer.upsert(row if columns is None else {c: row[c] for c in columns})
-                else:
-                    writer.delete(row)
-        elif last:
-            await last.flush()
-        model.write(operation, rows, columns)
-    await (last or table.upserter if program.is_pk else table.appender).flush()
-
-
-def _check_order(changes):
-    """Offsets of a bucket rise; those of a log table without a hole."""
-    last = {}
-    for c in changes:
-        before = last.get(c.bucket, -1)
-        assert c.offset == before + 1 if c.kind == "+A" else c.offset > before, f"{c} after offset {before}"
-        last[c.bucket] = c.offset
-
-
-async def _check_log(program, table, model):
-    cut = by_record_scanner(program.schema)
-    changes = await table.scan(count=model.change_count())
-    _check_order(changes)
-    why = canon.differ(map(cut, (c.row for c in changes)), map(cut, model.log))
-    assert why is None, f"record scanner: {why}"
-    why = canon.differ(await table.arrow(), model.log)
-    assert why is None, f"arrow scanner: {why}"
-    some = program.random.sample(program.schema.names, program.random.randrange(1, len(program.schema) + 1))
-    why = canon.differ(await table.arrow(some), [{c: row[c] for c in some} for row in model.log])
-    assert why is None, f"projection {some}: {why}"
-
-
-async def _check_pk(program, table, model):
-    cut = by_record_scanner(program.schema)
-    changes = await table.scan(count=model.change_count())
-    _check_order(changes)
-    seen, buckets = {}, {}
-    for c in changes:
-        key = model.key(c.row)
-        seen.setdefault(key, []).append((c.kind, cut(c.row)))
-        assert buckets.setdefault(key, c.bucket) == c.bucket, f"key {key} in two buckets"
-    for key, history in model.history.items():
-        want = [(kind, cut(row)) for kind, row in history]
-        assert seen.get(key, []) == want, f"changelog of {key}: {seen.get(key)}, expected {want}"
-    asked = program.random.sample(program.keys, min(12, len(program.keys)))
-    for key, found in zip(asked, await table.lookup(asked)):
-        want = model.state.get(model.key(canon.row(key, program.schema)))
-        want = want and canon.row(want, program.schema)
-        assert (found and cut(found)) == (want and cut(want)), f"look-up of {key}: {found}, expected {want}"
-
-
-async def _check_partitioned(program, table, model):
-    """What weir's client reads hot and from both sides is as many rows; which ones, verify and pypaimon tell."""
-    cut = by_record_scanner(program.schema)
-    weir = Weir(table.client.server.bootstrap)
-    for how in ([], ["--hot"]):
-        found = await asyncio.to_thread(weir.rows, "scan", table.name, *how)
-        assert len(found) == len(model.rows()), f"weir scan {how}: {len(found)} rows, expected {len(model.rows())}"
-    if program.is_pk:
-        asked = program.random.sample(program.keys, min(6, len(program.keys)))
-        for key, found in zip(asked, await table.lookup(asked)):
-            want = model.state.get(model.key(canon.row(key, program.schema)))
-            want = want and canon.row(want, program.schema)
-            assert (found and cut(found)) == (want and cut(want)), f"look-up of {key}: {found}, expected {want}"
-
-
-async def _check_limit(program, table, model):
-    found = await table.limit(100000)
-    why = canon.differ([row for rows in found.values() for row in rows], model.rows())
-    assert why is None, f"limit scan: {why}"
-
-
-async def _create(client, program):
-    if program.engine.kind != "aggregation":
-        partitions = {"partition_keys": program.partition_keys} if program.partition_keys else {}
-        return await client.create(program.schema, program.pk or None, program.buckets, name="program", bucket_keys=program.bucket_keys,
-                                   lake=program.lake, properties=program.properties, **partitions)
-    lake = {"table.datalake.enabled": "true", "table.datalake.freshness": "1s"} if program.lake else {}
-    path = client.path("program")
-    sql = create_table(path.table_name, program.schema, program.pk, {**program.properties, **lake}, program.engine.of_column, program.buckets,
-                       program.bucket_keys)
-    await asyncio.to_thread(Weir(client.server.bootstrap).run, "sql", sql)
-    return await client.open(path, program.schema)
-
-
-async def run(client, seed, connect):
-    """Runs one program; AssertionError says where reader and model part. Its table stays: pyfluss asks for the metadata of
-    all tables it knows at once, and one that was dropped fails that call. connect(): a further client."""
-    program = Program(seed)
-    table = await _create(client, program)
-    others = [await connect() for _ in range(program.writers - 1)]
-    try:
-        await _run(program, [table] + [await other.open(table.path, program.schema) for other in others])
-    finally:
-        for other in others:
-            await other.close()
-
-
-async def _run(program, tables):
-    model = Model(program, tables[0])
-    partitions = Partitions(tables[0].client.server, tables[0].name) if program.partition_keys else None
-    check = _check_partitioned if partitions else _check_pk if program.is_pk else _check_log
-    for n, (added, by_writer) in enumerate(program.rounds):
-        if added:
-            tables = await _add_columns(program, tables, model, added)
-        table = tables[0]
-        for _, rows, _ in (o for operations in by_writer if partitions for o in operations):
-            partitions.make_for(rows, program.schema, program.partition_keys)
-        await asyncio.gather(*(_write(program, t, model, operations) for t, operations in zip(tables, by_writer)))
-        await check(program, table, model)
-        if program.lake and (n == len(program.rounds) - 1 or program.random.random() < 0.3):
-            await table.lake(model.rows(), cut=by_merging_pypaimon(program.schema) if program.is_pk else lambda row: row)
-    if not partitions:
-        await _check_limit(program, table, model)
-    if program.lake:
-        verdict = await verify(table.client.server, table.name)
-        assert verdict["stream_rows"] == verdict["lake_rows"] == len(model.rows()), verdict
+                f"partitions by {self.partition_keys}; {', '.join(self.chosen) or 'nothing else'}")
