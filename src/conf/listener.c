@@ -176,11 +176,26 @@ static enum err_code check_http(const struct conf *conf, struct err *err)
     return OK;
 }
 
+/* A server.yaml of a cluster often names an object store here. */
+static enum err_code check_directories(const struct conf *conf, struct err *err)
+{
+    static const enum conf_id directories[] = {CONF_DATA_DIR, CONF_REMOTE_DATA_DIR, CONF_TIER_DIR};
+    for (size_t i = 0; i < ARRAY_LEN(directories); i++) {
+        struct slice path = slice_str(conf_str(conf, directories[i]));
+        if (path.len && memmem(path.ptr, path.len, "://", 3) &&
+            !(directories[i] == CONF_REMOTE_DATA_DIR && slice_starts_with(path, SLICE("file://"))))
+            return err_set(err, ERR_NOT_SUPPORTED, "%s: weir keeps its files on local disks, not at %.*s",
+                           option_table[directories[i]].name, (int)MIN(path.len, 80), (const char *)path.ptr);
+    }
+    return OK;
+}
+
 enum err_code conf_check(const struct conf *conf, struct err *err)
 {
     struct conf_listeners listeners;
     TRY(conf_listeners(conf, &listeners, err));
     TRY(sasl_check(conf, &listeners, err));
     TRY(access_check(conf, err));
+    TRY(check_directories(conf, err));
     return check_http(conf, err);
 }

@@ -99,6 +99,21 @@ static void what_does_not_fit_is_refused(void **state)
     }
 }
 
+static void directories_are_on_local_disks(void **state)
+{
+    (void)state;
+    static const char *const options[] = {"data.dir", "remote.data.dir", "weir.tier.dir"};
+    for (size_t i = 0; i < ARRAY_LEN(options); i++) {
+        struct conf *conf = conf_create();
+        MUST(conf_set(conf, CONF_FROM_D, slice_str(options[i]), SLICE("s3://bucket/fluss"), "-D", &err));
+        MUST_FAIL(ERR_NOT_SUPPORTED, conf_check(conf, &err));
+        assert_non_null(strstr(err.text, options[i]));
+        MUST(conf_set(conf, CONF_FROM_D, slice_str(options[i]), SLICE("/var/lib/fluss"), "-D", &err));
+        MUST(conf_check(conf, &err));
+        conf_destroy(conf);
+    }
+}
+
 static void the_flag_takes_host_and_port(void **state)
 {
     (void)state;
@@ -140,5 +155,5 @@ static void lists_are_taken_apart(void **state)
 
 TESTS("conf.listener", TEST(the_default_is_one_listener_on_this_machine),
       TEST(names_join_what_is_bound_and_what_is_told), TEST(the_first_listener_is_internal_where_nobody_says),
-      TEST(what_does_not_fit_is_refused), TEST(the_flag_takes_host_and_port),
+      TEST(what_does_not_fit_is_refused), TEST(directories_are_on_local_disks), TEST(the_flag_takes_host_and_port),
       TEST(the_address_of_the_web_pages_is_checked), TEST(lists_are_taken_apart))

@@ -2,12 +2,25 @@
 #include "base/vec.h"
 #include "sql/sql_int.h"
 
+/* What stands in WITH and is no option of the table, but a part of it: the server would keep it as a word without
+ * meaning. */
+static enum err_code check_alterable(struct parser *p, size_t at, struct slice key)
+{
+    static const char *const parts[] = {"bucket.num", "bucket.key", "auto-increment.fields"};
+    bool fixed = slice_starts_with(key, SLICE("fields."));
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        fixed |= slice_is(key, parts[i]);
+    return fixed ? refuse_at(p, at, "\"%.*s\" is said when the table is made and stays", (int)MIN(key.len, 60),
+                             (const char *)key.ptr)
+                 : OK;
+}
+
 static enum err_code set_option(struct parser *p, void *arg, size_t key_at, struct slice key, size_t value_at,
                                 struct slice value)
 {
     struct sql_alteration *alter = arg;
-    (void)key_at;
     (void)value_at;
+    TRY(check_alterable(p, key_at, key));
     properties_set(p->arena, &alter->set, key, value);
     return OK;
 }
@@ -19,8 +32,11 @@ static enum err_code reset(struct parser *p, struct sql_alteration *alter)
     struct slice key;
     enum err_code code = parser_expect(p, "(");
     do {
+        size_t at = p->token.at;
         if (code == OK)
             code = parser_string(p, "the name of an option in quotes", &key);
+        if (code == OK)
+            code = check_alterable(p, at, key);
         if (code == OK)
             vec_push(&keys, key);
     } while (code == OK && parser_accept(p, ","));
