@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """check_docs.py: what the documents name exists, and pages made from tables are fresh.
 
-Paths: each `word/like/this` or `file.ext` between backquotes in README, HACKING, docs/ARCHITECTURE.md and
-docs/decisions/ whose first part is a name at the top of the tree; `*` stands for any. What the build makes is left out.
+Paths: each `word/like/this` or `file.ext` between backquotes in README, HACKING, CHANGELOG and the pages of docs/
+whose first part is a name at the top of the tree; `*` stands for any. What the build makes is left out. Links to
+files lead somewhere.
 Feature table: under "## Feature to file" in ARCHITECTURE.md, each row's last column names files.
 Made pages: tools/gen_docs.py --check.
 """
@@ -12,7 +13,8 @@ import sys
 
 import house
 
-PAGES = ["README.md", "HACKING.md", "docs/ARCHITECTURE.md", "docs/decisions/*.md"]
+PAGES = ["README.md", "HACKING.md", "CHANGELOG.md", "docs/*.md", "docs/*/*.md", "python/README.md"]
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 QUOTED = re.compile(r"`([\w./*{},-]+)`")
 TOP_FILE = re.compile(r"[\w-]+\.(?:md|txt|json|toml)$|Makefile$|LICENSE$")
 
@@ -40,6 +42,9 @@ def page_faults(page, top):
         for word in QUOTED.findall(line):
             if looks_like_path(word, top) and not exists(word):
                 yield f"{name}:{number}: `{word}` does not exist"
+        for link in LINK.findall(line):
+            if not (page.parent / link).exists():
+                yield f"{name}:{number}: {link} does not exist"
 
 
 def feature_faults():

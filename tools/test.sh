@@ -25,6 +25,7 @@ count() {
 # suite NAME SECONDS COMMAND...: building and installing count, too.
 suite() {
     local log=build/log/$1.log begin=$SECONDS rc=0 budget=${WEIR_LONG:+0} command
+    [ -t 1 ] || echo "$1: runs, its output goes to $log"
     command=(timeout -k 10 "${budget:-$2}" "${@:3}")
     [ ! -t 1 ] || command=(timeout --foreground "${command[@]:1}") # so that Ctrl-C reaches it
     if [ -t 1 ]; then "${command[@]}" 2>&1 | tee "$log"; rc=${PIPESTATUS[0]}; else "${command[@]}" >"$log" 2>&1 || rc=$?; fi
