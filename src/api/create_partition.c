@@ -16,7 +16,39 @@ static enum err_code time_check(struct api_call *call, const struct table_info *
     return code;
 }
 
-/* ignore_if_not_exists is the wire's name of it; it means: fine where the partition is there. */
+/* Fluss's Java writer asks for the partition of a row before it queues the row. A "no" fails what is queued by then:
+ * one that comes sooner fails nothing, and the row waits for ever for a partition that never comes. */
+#define REFUSAL_AFTER_NS 100000000
+
+struct refusal {
+    struct api_held held;
+    struct task task;
+    struct err err;
+};
+
+static void refuse(struct api_held *held, bool time_over)
+{
+    struct refusal *refusal = CONTAINER_OF(held, struct refusal, held);
+    (void)time_over;
+    api_call_finish(held->call, refusal->err.code, &refusal->err);
+}
+
+static void refusal_hold(struct task *task)
+{
+    struct refusal *refusal = CONTAINER_OF(task, struct refusal, task);
+    api_hold(&refusal->held, loop_now_ns(net_conn_loop(refusal->held.call->conn)) + REFUSAL_AFTER_NS);
+}
+
+static void refuse_later(struct api_call *call, enum err_code code, const struct err *err)
+{
+    struct refusal *refusal = ARENA_NEW(&call->arena, struct refusal);
+    *refusal = (struct refusal){.held = {.call = call, .again = refuse}, .task.fn = refusal_hold, .err = *err};
+    refusal->err.code = code;
+    api_call_later(call);
+    loop_post(net_conn_loop(call->conn), &refusal->task);
+}
+
+/* ignore_if_not_exists is the wire's name of it; it means: fine where the partition is there. Writers set it. */
 enum err_code create_partition(struct api_call *call, struct err *err)
 {
     const struct wire_create_partition_request *req = call->request;
@@ -30,5 +62,8 @@ enum err_code create_partition(struct api_call *call, struct err *err)
     if (code == OK)
         code = api_partition_create(call->api, table, name, req->ignore_if_not_exists, err);
     table_unref(table);
-    return code;
+    if (code == OK || code == ERR_WOULD_BLOCK || !req->ignore_if_not_exists)
+        return code;
+    refuse_later(call, code, err);
+    return OK;
 }

@@ -94,6 +94,17 @@ async def test_what_is_no_partition_is_refused(client, values):
     assert p.list() == {}
 
 
+async def test_a_writer_is_refused_late_enough_to_hear_it(client):
+    """The Java writer queues its row right after it asked for the row's partition; a refusal that is back before that fails
+    nothing, and the writer waits for ever."""
+    _, p = await events(client)
+    begin = time.monotonic()
+    refused(SPEC_INVALID, p.create, {"region": "us"}, ignore=True)
+    assert time.monotonic() - begin >= 0.1
+    p.create({"region": "us", "day": "1"}, ignore=True)
+    assert list(p.list()) == ["us$1"]
+
+
 async def test_tables_without_partitions_have_none(client):
     t = await client.create(EVENTS)
     p = Partitions(client.server, t.name)
