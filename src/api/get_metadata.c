@@ -66,6 +66,9 @@ static enum err_code partition_of_path(struct api_call *call, const struct wire_
     enum err_code code = meta_partition_find(meta, table->table_id, path->partition_name, &partition_id, err);
     if (code == OK)
         code = partition_fill(call, table, partition_id, path->partition_name, err);
+    else if (code == ERR_PARTITION_NOT_EXISTS) /* in the words of Fluss: clients show them, some look for them */
+        err_set(err, code, "Table partition '%.*s.%.*s(p=%.*s)' does not exist.", SLICE_ARGS(path->database_name),
+                SLICE_ARGS(path->table_name), SLICE_ARGS(path->partition_name));
     table_unref(table);
     return code;
 }
