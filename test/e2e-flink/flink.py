@@ -63,10 +63,10 @@ class Flink:
         self.sql(f"CREATE CATALOG {name} WITH ('type'='fluss', 'bootstrap.servers'='{server.bootstrap}')")
 
     @contextlib.contextmanager
-    def query(self, text):
-        """A streaming query or INSERT that goes on: a Query, closed at the end."""
+    def query(self, text, options=None):
+        """A streaming query or INSERT that goes on, with options of Flink for its job: a Query, closed at the end."""
         name = next(self.names)
-        self.ask(sql=text, streaming=True, name=name)
+        self.ask(sql=text, streaming=True, name=name, set=options or {})
         try:
             yield Query(self, name)
         finally:

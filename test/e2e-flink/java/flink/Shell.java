@@ -37,13 +37,13 @@ import org.apache.fluss.flink.tiering.LakeTieringJobBuilder;
  *
  * <pre>
  * {"sql": text, "streaming": bool}                 a statement, to its end; {"columns": [..], "rows": [[kind, value, ..], ..]}
- * {"sql": text, "name": n, "streaming": true}      a query that goes on; {}
+ * {"sql": text, "name": n, "streaming": true}      a query that goes on; {}. With "set": {..} the job has these options of Flink
  * {"more": n, "rows": at most, "seconds": quiet}   its next rows, until so many came or none for so long
  * {"close": n}                                     ends it
  * {"tier": n, "fluss": {..}, "lake": {..}}         Fluss's tiering job, until it is closed as a query is
  * </pre>
  *
- * Statements before the first query, and CREATE CATALOG and USE in any mode, are for batch and streaming alike.
+ * fail_once(value, at) is a function of queries that go on: see FailOnce. Statements before the first query, and CREATE CATALOG and USE in any mode, are for batch and streaming alike.
  */
 public class Shell {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -98,6 +98,7 @@ public class Shell {
         config.set(RestOptions.PORT, cluster.getRestAddress().get().getPort());
         batch = TableEnvironment.create(EnvironmentSettings.newInstance().withConfiguration(config).inBatchMode().build());
         streaming = TableEnvironment.create(EnvironmentSettings.newInstance().withConfiguration(config).inStreamingMode().build());
+        streaming.createTemporarySystemFunction("fail_once", FailOnce.class);
     }
 
     private Map<String, Object> run(JsonNode ask) throws Exception {
@@ -111,7 +112,7 @@ public class Shell {
             streaming.executeSql(sql);
             return Map.of();
         }
-        TableResult result = (ask.path("streaming").asBoolean() ? streaming : batch).executeSql(sql);
+        TableResult result = execute(ask.path("streaming").asBoolean() ? streaming : batch, sql, ask.path("set"));
         if (ask.has("name")) return keep(ask.get("name").asText(), result);
         Map<String, Object> answer = new LinkedHashMap<>();
         List<Object> rows = new ArrayList<>();
@@ -121,6 +122,20 @@ public class Shell {
         answer.put("columns", result.getResolvedSchema().getColumnNames());
         answer.put("rows", rows);
         return answer;
+    }
+
+    private static TableResult execute(TableEnvironment in, String sql, JsonNode set) {
+        Configuration options = in.getConfig().getConfiguration();
+        Configuration before = new Configuration(options);
+        set.fields().forEachRemaining(f -> options.setString(f.getKey(), f.getValue().asText()));
+        try {
+            return in.executeSql(sql);
+        } finally {
+            set.fieldNames().forEachRemaining(name -> {
+                options.removeKey(name);
+                if (before.containsKey(name)) options.setString(name, before.getString(name, null));
+            });
+        }
     }
 
     private Map<String, Object> keep(String name, TableResult result) {
