@@ -115,11 +115,3 @@ def test_a_table_like_another(flink, db):
     flink.sql("CREATE TABLE a (id INT PRIMARY KEY NOT ENFORCED, v STRING) WITH ('bucket.num'='2'); CREATE TABLE b LIKE a")
     flink.sql("INSERT INTO a VALUES (1, 'x'), (2, 'y'); INSERT INTO b SELECT * FROM a WHERE id = 2")
     assert flink.sql("SELECT * FROM b LIMIT 5") == [(2, "y")]
-
-
-def test_procedures_are_answered_as_one_server_can(flink, db):
-    assert flink.sql("CALL sys.drop_kv_snapshot_lease('of nobody')") == [("success",)]
-    assert flink.sql("CALL sys.list_rebalance()") == []
-    refused(flink, "CALL sys.rebalance('REPLICA_DISTRIBUTION')", "one server")
-    refused(flink, "CALL sys.add_server_tag('0', 'PERMANENT_OFFLINE')", "one server")
-    refused(flink, "CALL sys.list_acl(resource => 'ANY')", "authorizer.enabled")
