@@ -12,38 +12,49 @@ from harness import lake
 from harness.server import Server
 from harness.weir import Weir
 
-COLUMNS = ["id", "v", "n"]
+COLUMNS = ["id", "v", "n", "region"]
+
+
+def key(row):
+    return row["id"], row["region"]
 
 
 class Tables:
-    """A log table and one with a key, written beside a model of their rows."""
+    """Tables written beside a model of their rows: with a key those called orders.., in partitions those called .._parts."""
 
     def __init__(self, flink, server, names):
         self.server, self.weir, self.names = server, Weir(server.bootstrap), names
         self.keyed = {n: n.startswith("orders") for n in names}
         self.rows = {n: {} if self.keyed[n] else [] for n in names}
         for n in names:
-            flink.sql(f"CREATE TABLE {n} (id INT NOT NULL{' PRIMARY KEY NOT ENFORCED' if self.keyed[n] else ''}, v STRING, n INT) "
+            parts = n.endswith("_parts")
+            primary = f", PRIMARY KEY ({'id, region' if parts else 'id'}) NOT ENFORCED" if self.keyed[n] else ""
+            flink.sql(f"CREATE TABLE {n} (id INT NOT NULL, v STRING, n INT, region STRING NOT NULL{primary}) "
+                      f"{'PARTITIONED BY (region) ' if parts else ''}"
                       "WITH ('bucket.num'='3', 'table.datalake.enabled'='true', 'table.datalake.freshness'='500ms')")
         self.serial = 0
 
     def write(self, count=30):
-        """New rows in each table; in those with a key also new values for old ones, and deletes."""
+        """New rows in each table, each time in one more region; in those with a key also new values for old ones, and
+        deletes."""
         self.serial += 1
         for name in self.names:
-            rows = [{"id": self.serial * 1000 + i, "v": f"v{self.serial}", "n": i if i % 5 else None} for i in range(count)]
+            rows = [{"id": self.serial * 1000 + i, "v": f"v{self.serial}", "n": i if i % 5 else None, "region": f"r{i % (self.serial + 1)}"}
+                    for i in range(count)]
             if not self.keyed[name]:
                 self.rows[name] += rows
             else:
                 old = list(self.rows[name].values())
                 rows += [dict(r, v=f"again{self.serial}") for r in old[::3]]
-                self.rows[name].update({r["id"]: r for r in rows})
+                self.rows[name].update({key(r): r for r in rows})
             self.weir.run("put", f"turns.{name}", stdin="\n".join(map(json.dumps, rows)))
             if self.keyed[name] and self.serial > 1:
-                gone = [r["id"] for r in old[1::7]]
-                self.weir.run("delete", f"turns.{name}", stdin="\n".join(map(str, gone)))
-                for key in gone:
-                    del self.rows[name][key]
+                parts = name.endswith("_parts")
+                gone = old[1::7]
+                self.weir.run("delete", f"turns.{name}", stdin="\n".join(
+                    json.dumps({"id": r["id"], "region": r["region"]} if parts else r["id"]) for r in gone))
+                for r in gone:
+                    del self.rows[name][key(r)]
 
     def want(self, name):
         rows = self.rows[name].values() if self.keyed[name] else self.rows[name]
@@ -66,7 +77,8 @@ class Tables:
 
     def verify(self):
         for name in self.names:
-            assert self.weir.verify(f"turns.{name}", "--deadline", "60s")["equal"] is True
+            told = self.weir.verify(f"turns.{name}", "--deadline", "60s")
+            assert told["equal"] is True, told
 
     def data_snapshots(self, name):
         manager = lake.open_table(self.server.warehouse, f"turns.{name}").snapshot_manager()
@@ -105,7 +117,7 @@ ON, OFF = {"weir.tier.enabled": "true"}, {"weir.tier.enabled": "false"}
 def test_turn_by_turn(flink, server):
     start(flink, server, **ON)
     use(flink, server, "turn_by_turn")
-    tables = Tables(flink, server, ["orders", "events"])
+    tables = Tables(flink, server, ["orders", "events", "orders_parts", "events_parts"])
     for turn in ("weir", "job", "weir", "job", "weir"):
         start(flink, server, **(ON if turn == "weir" else OFF))
         before = {n: rounds(server, n) for n in tables.names}
@@ -118,13 +130,14 @@ def test_turn_by_turn(flink, server):
         tables.verify()
     for name in tables.names:
         same(flink.sql(f"SELECT * FROM {name}"), tables.want(name))
-        same(flink.sql(f"SELECT id, v, n FROM `{name}$lake`"), tables.want(name))
+        same(flink.sql(f"SELECT id, v, n, region FROM `{name}$lake`"), tables.want(name))
+        same(flink.sql(f"SELECT * FROM {name} WHERE region = 'r1'"), [r for r in tables.want(name) if r[3] == "r1"])
 
 
 def test_both_at_once_with_kills(flink, server):
     start(flink, server, **{"weir.tier.workers": "1"}, **ON)
     use(flink, server, "both_at_once")
-    tables = Tables(flink, server, ["orders1", "orders2", "orders3", "events1", "events2", "events3"])
+    tables = Tables(flink, server, ["orders1", "orders2", "orders_parts", "events1", "events2", "events_parts"])
     with flink.tiering(server, poll="100 ms"):
         tables.write()
         tables.wait()
