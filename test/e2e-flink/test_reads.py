@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from flink import folded, same
+from flink import FlinkError, folded, same
 
 LAKE = "'table.datalake.enabled'='true', 'table.datalake.freshness'='{}'"
 ORDERS = "CREATE TABLE orders (id BIGINT PRIMARY KEY NOT ENFORCED, who STRING, amount DECIMAL(10, 2)) WITH ('bucket.num'='3', {})"
@@ -105,6 +105,54 @@ def test_the_changelog_of_a_table(flink, db):
         q.quiet()
 
 
+@pytest.mark.parametrize("partial", [False, True], ids=["whole_rows", "some_columns"])
+def test_a_changelog_without_old_rows(flink, db, tiered, partial):
+    """Image WAL: updates come without what was before. What a read leaves is the same, hot, in the lake and as one."""
+    flink.sql(f"CREATE TABLE t (id INT PRIMARY KEY NOT ENFORCED, v STRING, n INT) WITH ('bucket.num'='1', 'table.changelog.image'='wal', {FAST})")
+    flink.sql("INSERT INTO t VALUES (1, 'a', 1), (2, 'b', 2), (3, 'c', 3)")
+    flink.sql("INSERT INTO t (id, n) VALUES (1, 9)" if partial else "INSERT INTO t VALUES (1, 'a', 9)")
+    flink.sql("DELETE FROM t WHERE id = 2; DELETE FROM t WHERE id = 77")
+    want = [(1, "a", 9), (3, "c", 3)]
+    same(flink.sql("SELECT * FROM t LIMIT 5"), want)
+    with flink.query("SELECT _change_type, _log_offset, id, n FROM `t$changelog`") as q:
+        same([r[1:] for r in q.take(5)], [("update_after", 0, 1, 1), ("update_after", 1, 2, 2), ("update_after", 2, 3, 3),
+                                          ("update_after", 3, 1, 9), ("delete", 4, 2, 2)])
+        q.quiet()
+    with flink.query("SELECT * FROM t /*+ OPTIONS('scan.startup.mode'='earliest') */") as q:
+        q.until(lambda changes: sorted(folded(changes)) == want)
+    with flink.query("SELECT COUNT(*), SUM(n) FROM t") as q:
+        q.until(lambda changes: changes[-1:] and changes[-1][1:] == (2, 12))
+    tiered("t", want, "id, v, n")
+    hold(flink, "t")
+    flink.sql("INSERT INTO t VALUES (3, 'C', 4), (4, 'd', 4); DELETE FROM t WHERE id = 1")
+    same(flink.sql("SELECT * FROM t"), [(3, "C", 4), (4, "d", 4)])
+    with flink.query("SELECT * FROM t") as q:
+        q.until(lambda changes: sorted(folded(changes)) == [(3, "C", 4), (4, "d", 4)])
+
+
+@pytest.mark.parametrize("engine, kept", [("'table.merge-engine'='first_row'", (1, "a", 5)),
+                                          ("'table.merge-engine'='versioned', 'table.merge-engine.versioned.ver-column'='n'", (1, "b", 9))],
+                         ids=["first_row", "versioned"])
+def test_merge_engines_are_read_as_lake_and_log(flink, db, tiered, engine, kept):
+    flink.sql(f"CREATE TABLE t (id INT PRIMARY KEY NOT ENFORCED, v STRING, n INT) WITH ('bucket.num'='2', {engine}, {FAST})")
+    for row in ("(1, 'a', 5)", "(1, 'b', 9), (2, 'x', 1)", "(1, 'c', 7)"):
+        flink.sql(f"INSERT INTO t VALUES {row}")
+    want = [kept, (2, "x", 1)]
+    tiered("t", want, "id, v, n")
+    hold(flink, "t")
+    flink.sql("INSERT INTO t VALUES (2, 'y', 0), (3, 'z', 3)")
+    same(flink.sql("SELECT * FROM t"), want + [(3, "z", 3)])
+    with flink.query("SELECT * FROM t") as q:
+        q.until(lambda changes: sorted(folded(changes)) == want + [(3, "z", 3)])
+        assert "first_row" not in engine or all(r[0] == "+I" for r in q.rows)
+        flink.sql("INSERT INTO t VALUES (3, 'zz', 4)")
+        q.until(lambda changes: sorted(folded(changes)) == want + [(3, "z", 3) if "first_row" in engine else (3, "zz", 4)])
+    with pytest.raises(FlinkError):
+        flink.sql("INSERT INTO t (id, v) VALUES (1, 'only')")
+    with pytest.raises(FlinkError):
+        flink.sql("DELETE FROM t WHERE id = 1")
+
+
 def test_the_changelog_of_a_log(flink, db):
     flink.sql("CREATE TABLE t (id INT, v STRING) WITH ('bucket.num'='1'); INSERT INTO t VALUES (1, 'a'), (2, 'b')")
     with flink.query("SELECT _change_type, _log_offset, _commit_timestamp IS NOT NULL, id FROM `t$changelog`") as q:
@@ -150,6 +198,16 @@ def test_a_look_up_join_by_the_first_columns_of_a_key(flink, db):
     with flink.query("SELECT v.shop, i.sku, i.n FROM visits AS v LEFT JOIN items FOR SYSTEM_TIME AS OF v.seen AS i ON v.shop = i.shop") as q:
         same([r[1:] for r in q.take(4)], [(1, "a", 5), (1, "b", 6), (2, "a", 7), (3, None, None)])
         q.quiet()
+
+
+def test_a_look_up_that_inserts_what_is_missing(flink, db):
+    flink.sql("CREATE TABLE names (name STRING PRIMARY KEY NOT ENFORCED, id BIGINT) WITH ('bucket.num'='1', 'auto-increment.fields'='id')")
+    flink.sql("CREATE TABLE visits (who STRING, seen AS PROCTIME()) WITH ('bucket.num'='1'); INSERT INTO visits VALUES ('ann'), ('bob'), ('ann')")
+    with flink.query("""SELECT who, id FROM visits LEFT JOIN names /*+ OPTIONS('lookup.insert-if-not-exists'='true') */
+                        FOR SYSTEM_TIME AS OF visits.seen ON visits.who = names.name""") as q:
+        ids = {(r[1], r[2]) for r in q.take(3)}
+        assert {who for who, _ in ids} == {"ann", "bob"} and sorted(i for _, i in ids) == [1, 2]
+    assert set(flink.sql("SELECT * FROM names LIMIT 5")) == ids
 
 
 TYPES = [("BOOLEAN", "TRUE", True), ("TINYINT", "-7", -7), ("SMALLINT", "300", 300), ("INT", "-70000", -70000),
