@@ -227,12 +227,6 @@ static void leftovers_of_a_dropped_partition_can_be_removed(void **state)
     assert_false(is_there(a, ""));
 }
 
-#undef TEST
-#define TEST(fn)                         \
-    {                                    \
-#fn, fn, set_up, tear_down, NULL \
-    }
-
-TESTS("bucket.buckets", TEST(a_partition_has_buckets_of_its_own), TEST(files_come_with_the_first_write),
-      TEST(what_is_flushed_is_there_after_a_crash), TEST(a_dropped_partition_is_gone_with_its_files),
-      TEST(leftovers_of_a_dropped_partition_can_be_removed))
+TESTS("bucket.buckets", TEST_BED(a_partition_has_buckets_of_its_own), TEST_BED(files_come_with_the_first_write),
+      TEST_BED(what_is_flushed_is_there_after_a_crash), TEST_BED(a_dropped_partition_is_gone_with_its_files),
+      TEST_BED(leftovers_of_a_dropped_partition_can_be_removed))

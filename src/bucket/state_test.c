@@ -213,11 +213,6 @@ static void puts_go_on_beside_the_writing(void **state)
     bucket_unref(bucket);
 }
 
-#undef TEST
-#define TEST(fn)                         \
-    {                                    \
-#fn, fn, set_up, tear_down, NULL \
-    }
-
-TESTS("bucket.state", TEST(rows_that_the_engine_got_are_kept_until_the_next_ones), TEST(what_is_kept_has_a_limit),
-      TEST(what_is_kept_goes_when_nothing_is_written), TEST(puts_go_on_beside_the_writing))
+TESTS("bucket.state", TEST_BED(rows_that_the_engine_got_are_kept_until_the_next_ones),
+      TEST_BED(what_is_kept_has_a_limit), TEST_BED(what_is_kept_goes_when_nothing_is_written),
+      TEST_BED(puts_go_on_beside_the_writing))

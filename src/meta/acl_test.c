@@ -1,23 +1,5 @@
-#include "lib/meta_bed.h"
+#include "lib/meta_fixture.h"
 #include "meta/meta_int.h"
-
-static struct meta_bed bed;
-static struct err err;
-
-static int set_up(void **state)
-{
-    (void)state;
-    meta_bed_init(&bed, 1);
-    err = (struct err){0};
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    meta_bed_deinit(&bed);
-    return 0;
-}
 
 static const struct acl ann_reads = {ACL_TABLE, SLICE("fluss.t"), SLICE("User"), SLICE("ann"), SLICE("*"), ACL_READ};
 static const struct acl all_describe = {ACL_CLUSTER, SLICE("fluss-cluster"), SLICE("*"),
@@ -140,12 +122,6 @@ static void a_file_of_version_2_is_brought_up(void **state)
     assert_true(ann_may(ACL_READ));
 }
 
-#undef TEST
-#define TEST(fn)                         \
-    {                                    \
-#fn, fn, set_up, tear_down, NULL \
-    }
-
-TESTS("meta.acl", TEST(entries_survive_a_crash_and_go_when_dropped), TEST(an_entry_outlives_its_table),
-      TEST(too_many_entries_are_refused), TEST(an_entry_that_means_nothing_is_damage),
-      TEST(options_survive_a_crash_until_others_are_set), TEST(a_file_of_version_2_is_brought_up))
+TESTS("meta.acl", TEST_BED(entries_survive_a_crash_and_go_when_dropped), TEST_BED(an_entry_outlives_its_table),
+      TEST_BED(too_many_entries_are_refused), TEST_BED(an_entry_that_means_nothing_is_damage),
+      TEST_BED(options_survive_a_crash_until_others_are_set), TEST_BED(a_file_of_version_2_is_brought_up))

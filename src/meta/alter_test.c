@@ -1,26 +1,8 @@
 /* Altered tables and databases: what is new, what stays, and what a crash leaves begun. */
-#include "lib/meta_bed.h"
+#include "lib/meta_fixture.h"
 #include "meta/meta_int.h"
 
 #define FLUSS SLICE("fluss")
-
-static struct meta_bed bed;
-static struct err err;
-
-static int set_up(void **state)
-{
-    (void)state;
-    meta_bed_init(&bed, 1);
-    err = (struct err){0};
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    meta_bed_deinit(&bed);
-    return 0;
-}
 
 /* The table's description, to be changed. */
 static struct table_descriptor description_of(int64_t id)
@@ -181,12 +163,7 @@ static void an_altered_database_keeps_its_tables_and_its_time(void **state)
     assert_true(meta_table_exists(bed.meta, FLUSS, SLICE("t")));
 }
 
-#undef TEST
-#define TEST(fn)                         \
-    {                                    \
-#fn, fn, set_up, tear_down, NULL \
-    }
-
-TESTS("meta.alter", TEST(an_altered_table_is_a_new_version_that_stays), TEST(every_schema_of_a_table_is_kept),
-      TEST(there_are_as_many_schemas_as_batches_can_name), TEST(what_was_begun_is_known_after_a_crash_until_it_is_done),
-      TEST(what_was_cancelled_or_dropped_is_not_begun), TEST(an_altered_database_keeps_its_tables_and_its_time))
+TESTS("meta.alter", TEST_BED(an_altered_table_is_a_new_version_that_stays), TEST_BED(every_schema_of_a_table_is_kept),
+      TEST_BED(there_are_as_many_schemas_as_batches_can_name),
+      TEST_BED(what_was_begun_is_known_after_a_crash_until_it_is_done),
+      TEST_BED(what_was_cancelled_or_dropped_is_not_begun), TEST_BED(an_altered_database_keeps_its_tables_and_its_time))

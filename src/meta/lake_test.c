@@ -566,24 +566,21 @@ static void the_list_of_snapshots_is_bounded(void **state)
     assert_in_range(file_count(), META_LAKE_SNAPSHOTS_MAX, META_LAKE_SNAPSHOTS_MAX + 1);
 }
 
-#undef TEST
-#define TEST(fn)                         \
-    {                                    \
-#fn, fn, set_up, tear_down, NULL \
-    }
-
-TESTS("meta.lake", TEST(golden_offsets_are_written_as_they_were_read), TEST(an_offsets_file_of_fluss_is_read),
-      TEST(offsets_that_are_none_are_refused), TEST(prepare_merges_with_the_latest_and_registers_nothing),
-      TEST(prepare_can_ignore_what_is_registered), TEST(prepare_of_a_table_made_anew_is_refused),
-      TEST(prepare_of_a_round_that_was_overtaken_is_refused), TEST(prepare_may_go_back_with_deletion_vectors),
-      TEST(a_lower_id_can_not_hold_more), TEST(prepare_checks_its_buckets), TEST(a_table_without_snapshots_says_so),
-      TEST(a_regular_commit_replaces_what_was_before), TEST(a_found_snapshot_is_latest_but_not_readable),
-      TEST(the_readable_snapshot_stays_until_a_newer_one_is_readable),
-      TEST(the_earliest_to_keep_is_kept_with_what_follows), TEST(a_repeated_commit_changes_nothing_and_deletes_nothing),
-      TEST(a_found_snapshot_becomes_readable_when_told_again), TEST(one_snapshot_with_two_offset_vectors_is_refused),
-      TEST(older_offsets_never_become_the_latest), TEST(of_equal_offsets_the_higher_id_is_the_latest),
-      TEST(a_file_that_two_snapshots_name_stays_with_the_second), TEST(only_paths_of_the_table_are_believed),
-      TEST(a_path_from_before_the_directory_moved_is_understood),
-      TEST(a_commit_after_the_drop_is_refused_and_leaves_nothing), TEST(the_old_form_brings_offsets_in_the_request),
-      TEST(progress_only_grows), TEST(of_files_that_no_snapshot_took_the_oldest_go),
-      TEST(the_list_of_snapshots_is_bounded))
+TESTS("meta.lake", TEST_BED(golden_offsets_are_written_as_they_were_read), TEST_BED(an_offsets_file_of_fluss_is_read),
+      TEST_BED(offsets_that_are_none_are_refused), TEST_BED(prepare_merges_with_the_latest_and_registers_nothing),
+      TEST_BED(prepare_can_ignore_what_is_registered), TEST_BED(prepare_of_a_table_made_anew_is_refused),
+      TEST_BED(prepare_of_a_round_that_was_overtaken_is_refused), TEST_BED(prepare_may_go_back_with_deletion_vectors),
+      TEST_BED(a_lower_id_can_not_hold_more), TEST_BED(prepare_checks_its_buckets),
+      TEST_BED(a_table_without_snapshots_says_so), TEST_BED(a_regular_commit_replaces_what_was_before),
+      TEST_BED(a_found_snapshot_is_latest_but_not_readable),
+      TEST_BED(the_readable_snapshot_stays_until_a_newer_one_is_readable),
+      TEST_BED(the_earliest_to_keep_is_kept_with_what_follows),
+      TEST_BED(a_repeated_commit_changes_nothing_and_deletes_nothing),
+      TEST_BED(a_found_snapshot_becomes_readable_when_told_again),
+      TEST_BED(one_snapshot_with_two_offset_vectors_is_refused), TEST_BED(older_offsets_never_become_the_latest),
+      TEST_BED(of_equal_offsets_the_higher_id_is_the_latest),
+      TEST_BED(a_file_that_two_snapshots_name_stays_with_the_second), TEST_BED(only_paths_of_the_table_are_believed),
+      TEST_BED(a_path_from_before_the_directory_moved_is_understood),
+      TEST_BED(a_commit_after_the_drop_is_refused_and_leaves_nothing),
+      TEST_BED(the_old_form_brings_offsets_in_the_request), TEST_BED(progress_only_grows),
+      TEST_BED(of_files_that_no_snapshot_took_the_oldest_go), TEST_BED(the_list_of_snapshots_is_bounded))

@@ -1,26 +1,8 @@
-#include "lib/meta_bed.h"
+#include "lib/meta_fixture.h"
 #include "meta/meta_int.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
-
-static struct meta_bed bed;
-static struct err err;
-
-static int set_up(void **state)
-{
-    (void)state;
-    meta_bed_init(&bed, 1);
-    err = (struct err){0};
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    meta_bed_deinit(&bed);
-    return 0;
-}
 
 #define FLUSS SLICE("fluss")
 
@@ -500,19 +482,14 @@ static void sqlite3_finds_the_file_locked(void **state)
     meta_close(meta);
 }
 
-#undef TEST
-#define TEST(fn)                         \
-    {                                    \
-#fn, fn, set_up, tear_down, NULL \
-    }
-
-TESTS("meta.store", TEST(the_default_database_is_there_from_the_start), TEST(databases_are_created_listed_and_dropped),
-      TEST(names_that_are_none_are_refused), TEST(a_database_with_tables_goes_only_with_cascade),
-      TEST(a_table_comes_back_as_it_was_stored), TEST(table_ids_are_never_given_twice),
-      TEST(what_is_asked_of_tables_that_are_not_there), TEST(a_taken_name_is_refused_or_told),
-      TEST(tables_are_listed_by_name), TEST(a_handle_outlives_its_table),
-      TEST(a_dropped_table_stays_on_the_list_until_its_files_are_gone), TEST(writer_ids_grow_over_restarts),
-      TEST(each_run_has_its_own_epochs), TEST(full_lists_are_refused), TEST(a_description_that_is_too_long_is_refused),
-      TEST(the_write_ahead_log_does_not_grow_without_end), TEST(readers_see_whole_tables_while_others_write),
-      TEST(an_unknown_version_is_refused), TEST(a_damaged_file_is_refused), TEST(a_second_opener_is_refused),
-      TEST(sqlite3_finds_the_file_locked))
+TESTS("meta.store", TEST_BED(the_default_database_is_there_from_the_start),
+      TEST_BED(databases_are_created_listed_and_dropped), TEST_BED(names_that_are_none_are_refused),
+      TEST_BED(a_database_with_tables_goes_only_with_cascade), TEST_BED(a_table_comes_back_as_it_was_stored),
+      TEST_BED(table_ids_are_never_given_twice), TEST_BED(what_is_asked_of_tables_that_are_not_there),
+      TEST_BED(a_taken_name_is_refused_or_told), TEST_BED(tables_are_listed_by_name),
+      TEST_BED(a_handle_outlives_its_table), TEST_BED(a_dropped_table_stays_on_the_list_until_its_files_are_gone),
+      TEST_BED(writer_ids_grow_over_restarts), TEST_BED(each_run_has_its_own_epochs), TEST_BED(full_lists_are_refused),
+      TEST_BED(a_description_that_is_too_long_is_refused), TEST_BED(the_write_ahead_log_does_not_grow_without_end),
+      TEST_BED(readers_see_whole_tables_while_others_write), TEST_BED(an_unknown_version_is_refused),
+      TEST_BED(a_damaged_file_is_refused), TEST_BED(a_second_opener_is_refused),
+      TEST_BED(sqlite3_finds_the_file_locked))

@@ -1,22 +1,4 @@
-#include "lib/meta_bed.h"
-
-static struct meta_bed bed;
-static struct err err;
-
-static int set_up(void **state)
-{
-    (void)state;
-    meta_bed_init(&bed, 1);
-    err = (struct err){0};
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    meta_bed_deinit(&bed);
-    return 0;
-}
+#include "lib/meta_fixture.h"
 
 #define MANY 1000
 
@@ -268,14 +250,8 @@ static void a_crash_at_any_write_leaves_all_or_nothing(void **state)
     }
 }
 
-#undef TEST
-#define TEST(fn)                         \
-    {                                    \
-#fn, fn, set_up, tear_down, NULL \
-    }
-
-TESTS("meta.partition", TEST(partitions_are_created_found_and_listed), TEST(a_name_is_taken_once),
-      TEST(a_table_has_so_many_and_no_more), TEST(a_dropped_partition_is_pending_until_its_files_are_gone),
-      TEST(offsets_of_partitions_that_the_table_never_had_are_refused),
-      TEST(a_dropped_table_takes_its_partitions_along), TEST(a_name_that_the_lake_knows_is_remembered),
-      TEST(offsets_of_dropped_partitions_are_left_out), TEST(a_crash_at_any_write_leaves_all_or_nothing))
+TESTS("meta.partition", TEST_BED(partitions_are_created_found_and_listed), TEST_BED(a_name_is_taken_once),
+      TEST_BED(a_table_has_so_many_and_no_more), TEST_BED(a_dropped_partition_is_pending_until_its_files_are_gone),
+      TEST_BED(offsets_of_partitions_that_the_table_never_had_are_refused),
+      TEST_BED(a_dropped_table_takes_its_partitions_along), TEST_BED(a_name_that_the_lake_knows_is_remembered),
+      TEST_BED(offsets_of_dropped_partitions_are_left_out), TEST_BED(a_crash_at_any_write_leaves_all_or_nothing))

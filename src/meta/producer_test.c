@@ -1,23 +1,5 @@
-#include "lib/meta_bed.h"
+#include "lib/meta_fixture.h"
 #include "meta/meta_int.h"
-
-static struct meta_bed bed;
-static struct err err;
-
-static int set_up(void **state)
-{
-    (void)state;
-    meta_bed_init(&bed, 1);
-    err = (struct err){0};
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    meta_bed_deinit(&bed);
-    return 0;
-}
 
 #define DAY_MS 86400000
 
@@ -137,12 +119,6 @@ static void a_file_without_producers_is_brought_up(void **state)
     assert_true(keep("job", some, 1, DAY_MS));
 }
 
-#undef TEST
-#define TEST(fn)                         \
-    {                                    \
-#fn, fn, set_up, tear_down, NULL \
-    }
-
-TESTS("meta.producer", TEST(what_was_registered_comes_back_in_order_also_after_a_crash),
-      TEST(the_first_ones_stay_until_they_expire), TEST(ids_are_like_names),
-      TEST(too_many_are_refused_until_some_expire), TEST(a_file_without_producers_is_brought_up))
+TESTS("meta.producer", TEST_BED(what_was_registered_comes_back_in_order_also_after_a_crash),
+      TEST_BED(the_first_ones_stay_until_they_expire), TEST_BED(ids_are_like_names),
+      TEST_BED(too_many_are_refused_until_some_expire), TEST_BED(a_file_without_producers_is_brought_up))

@@ -20,6 +20,15 @@
     {                             \
 #fn, fn, NULL, NULL, NULL \
     }
+/* Between the file's set_up and tear_down; and before its tear_down alone. */
+#define TEST_BED(fn)                     \
+    {                                    \
+#fn, fn, set_up, tear_down, NULL \
+    }
+#define TEST_TIDY(fn)                  \
+    {                                  \
+#fn, fn, NULL, tear_down, NULL \
+    }
 #define TESTS(prefix, ...)                                            \
     int main(void)                                                    \
     {                                                                 \

@@ -150,13 +150,7 @@ static void a_filter_names_some_of_the_keys(void **state)
     assert_false(table_partition_matches(filter, &values));
 }
 
-#undef TEST
-#define TEST(fn)                       \
-    {                                  \
-#fn, fn, NULL, tear_down, NULL \
-    }
-
-TESTS("meta.table.partition", TEST(tables_with_any_partition_key_that_has_a_text_are_served),
-      TEST(partitioned_tables_may_be_for_the_lake), TEST(a_name_is_made_of_values_in_key_order),
-      TEST(values_that_make_no_name_are_refused), TEST(specs_must_give_each_key_once),
-      TEST(names_fit_into_a_directory_name), TEST(a_filter_names_some_of_the_keys))
+TESTS("meta.table.partition", TEST_TIDY(tables_with_any_partition_key_that_has_a_text_are_served),
+      TEST_TIDY(partitioned_tables_may_be_for_the_lake), TEST_TIDY(a_name_is_made_of_values_in_key_order),
+      TEST_TIDY(values_that_make_no_name_are_refused), TEST_TIDY(specs_must_give_each_key_once),
+      TEST_TIDY(names_fit_into_a_directory_name), TEST_TIDY(a_filter_names_some_of_the_keys))

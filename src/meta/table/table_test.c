@@ -316,14 +316,8 @@ static void the_list_of_options_is_sound(void **state)
     }
 }
 
-#undef TEST
-#define TEST(fn)                       \
-    {                                  \
-#fn, fn, NULL, tear_down, NULL \
-    }
-
-TESTS("meta.table", TEST(defaults_fill_what_is_missing), TEST(defaults_of_a_log_table_have_no_key_format),
-      TEST(defaults_leave_what_is_set), TEST(what_is_not_served_is_refused_with_its_name),
-      TEST(aggregation_functions_need_their_engine), TEST(what_the_server_forbids_is_refused),
-      TEST(settings_are_the_options_values), TEST(durations_may_come_without_a_unit),
-      TEST(the_list_of_options_is_sound))
+TESTS("meta.table", TEST_TIDY(defaults_fill_what_is_missing), TEST_TIDY(defaults_of_a_log_table_have_no_key_format),
+      TEST_TIDY(defaults_leave_what_is_set), TEST_TIDY(what_is_not_served_is_refused_with_its_name),
+      TEST_TIDY(aggregation_functions_need_their_engine), TEST_TIDY(what_the_server_forbids_is_refused),
+      TEST_TIDY(settings_are_the_options_values), TEST_TIDY(durations_may_come_without_a_unit),
+      TEST_TIDY(the_list_of_options_is_sound))

@@ -268,12 +268,7 @@ static void several_keys_make_none_ahead(void **state)
     assert_null(properties_get(&table.properties, "table.auto-partition.num-precreate"));
 }
 
-#undef TEST
-#define TEST(fn)                       \
-    {                                  \
-#fn, fn, NULL, tear_down, NULL \
-    }
-
-TESTS("meta.table.time_partition", TEST(names_are_those_of_java), TEST(years_without_four_digits_have_no_name),
-      TEST(what_is_past_the_retention_goes), TEST(partitions_by_hand_fit_the_time),
-      TEST(create_table_takes_what_can_work), TEST(several_keys_make_none_ahead))
+TESTS("meta.table.time_partition", TEST_TIDY(names_are_those_of_java),
+      TEST_TIDY(years_without_four_digits_have_no_name), TEST_TIDY(what_is_past_the_retention_goes),
+      TEST_TIDY(partitions_by_hand_fit_the_time), TEST_TIDY(create_table_takes_what_can_work),
+      TEST_TIDY(several_keys_make_none_ahead))

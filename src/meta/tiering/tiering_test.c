@@ -566,23 +566,18 @@ static void appends_of_many_threads_are_all_seen(void **state)
     leave(table, 0);
 }
 
-#undef TEST
-#define TEST(fn)                         \
-    {                                    \
-#fn, fn, set_up, tear_down, NULL \
-    }
-
-TESTS("meta.tiering", TEST(a_table_with_nothing_new_is_never_pending),
-      TEST(the_first_change_after_a_quiet_spell_is_due_at_once),
-      TEST(under_steady_writes_a_round_starts_once_per_freshness),
-      TEST(what_came_during_a_round_is_due_a_freshness_after_its_start), TEST(the_status_tells_how_far_the_lake_is),
-      TEST(a_round_finished_by_force_is_due_at_once_if_more_is_there),
-      TEST(due_tables_go_out_in_their_order_one_a_heartbeat),
-      TEST(a_pending_table_that_another_commit_covered_is_passed_over),
-      TEST(a_silent_worker_loses_its_table_and_its_epoch), TEST(a_table_that_fails_again_and_again_waits_longer),
-      TEST(a_finished_round_forgets_the_failures), TEST(repeated_reports_have_no_effect),
-      TEST(reports_of_strangers_are_refused), TEST(a_worker_of_an_earlier_run_is_fenced),
-      TEST(a_dropped_table_leaves_from_any_state), TEST(a_shorter_freshness_moves_the_due_time),
-      TEST(a_finished_table_can_come_back_in_the_same_answer), TEST(too_many_reports_are_refused),
-      TEST(no_table_with_news_is_forgotten), TEST(partitions_have_news_of_their_own),
-      TEST(appends_of_many_threads_are_all_seen))
+TESTS("meta.tiering", TEST_BED(a_table_with_nothing_new_is_never_pending),
+      TEST_BED(the_first_change_after_a_quiet_spell_is_due_at_once),
+      TEST_BED(under_steady_writes_a_round_starts_once_per_freshness),
+      TEST_BED(what_came_during_a_round_is_due_a_freshness_after_its_start),
+      TEST_BED(the_status_tells_how_far_the_lake_is),
+      TEST_BED(a_round_finished_by_force_is_due_at_once_if_more_is_there),
+      TEST_BED(due_tables_go_out_in_their_order_one_a_heartbeat),
+      TEST_BED(a_pending_table_that_another_commit_covered_is_passed_over),
+      TEST_BED(a_silent_worker_loses_its_table_and_its_epoch),
+      TEST_BED(a_table_that_fails_again_and_again_waits_longer), TEST_BED(a_finished_round_forgets_the_failures),
+      TEST_BED(repeated_reports_have_no_effect), TEST_BED(reports_of_strangers_are_refused),
+      TEST_BED(a_worker_of_an_earlier_run_is_fenced), TEST_BED(a_dropped_table_leaves_from_any_state),
+      TEST_BED(a_shorter_freshness_moves_the_due_time), TEST_BED(a_finished_table_can_come_back_in_the_same_answer),
+      TEST_BED(too_many_reports_are_refused), TEST_BED(no_table_with_news_is_forgotten),
+      TEST_BED(partitions_have_news_of_their_own), TEST_BED(appends_of_many_threads_are_all_seen))
