@@ -52,21 +52,6 @@ enum err_code kv_get_cached(struct kv *kv, struct slice key, bool *known, struct
     return get(kv, key, true, known, pin, err);
 }
 
-/* One by one: batched reads of RocksDB gained nothing when measured with data in the cache. */
-enum err_code kv_multi_get(struct kv *kv, const struct slice *keys, size_t key_count, struct kv_pin *pins,
-                           struct err *err)
-{
-    for (size_t i = 0; i < key_count; i++) {
-        enum err_code code = kv_get(kv, keys[i], &pins[i], err);
-        if (code == OK)
-            continue;
-        while (i-- > 0)
-            kv_pin_release(&pins[i]);
-        return code;
-    }
-    return OK;
-}
-
 enum err_code kv_iter_open(struct kv *kv, struct slice from, struct slice prefix, struct kv_iter **iter,
                            struct err *err)
 {
@@ -155,21 +140,4 @@ enum err_code kv_run_finish(struct kv_run *run, struct err *err)
     enum err_code code = run->any ? run->kv->env->ops->run_finish(run, err) : OK;
     kv_run_drop(run);
     return code;
-}
-
-enum err_code kv_write(struct kv *kv, const struct kv_change *changes, size_t change_count, struct err *err)
-{
-    for (size_t i = 0; i < change_count; i++)
-        TRY(check_size(&changes[i], err));
-    return kv->env->ops->write(kv, changes, change_count, err);
-}
-
-enum err_code kv_flush(struct kv *kv, struct err *err)
-{
-    return kv->env->ops->flush(kv, err);
-}
-
-enum err_code kv_checkpoint(struct kv *kv, const char *dir, struct err *err)
-{
-    return kv->env->ops->checkpoint(kv, dir, err);
 }

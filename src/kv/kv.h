@@ -1,13 +1,12 @@
 /* An ordered key-value store on disk: what a primary-key bucket has of rows that left its memory.
  *
- * Keys and values are bytes, keys in unsigned byte order. A store takes sorted runs (one file, ingested whole) and
- * small batches; a run is durable when its call returns, a batch only after kv_flush. Nothing remembers what was lost
- * in between: the caller replays its log from an offset that it keeps itself.
+ * Keys and values are bytes, keys in unsigned byte order. A store takes sorted runs, one file each, ingested whole and
+ * durable when the call returns. How far it is the caller keeps itself, and replays its log from there.
  *
  * Two engines: RocksDB, and one in memory that keeps a copy in a file, for the simulator. RocksDB goes to the disk by
  * itself, not through struct os, and its files can be opened by RocksDB 6.20 (the one in Fluss's connectors).
  *
- * thread  reads (get, iterators) from any thread, beside one writer (run, write, flush, checkpoint) at a time. Calls
+ * thread  reads (get, iterators) from any thread, beside one run at a time. Calls
  * marked (blocks) wait for the disk; kv_get_cached never does. Pins and iterators must be gone before the close. */
 #ifndef WEIR_KV_KV_H
 #define WEIR_KV_KV_H
@@ -37,7 +36,7 @@ void kv_env_destroy(struct kv_env *env); /* all its stores are closed; NULL is f
 /* Opens the store in dir, made if it is not there; its parent must be (blocks: 6 to 9 ms, 6 descriptors, 160 KB).
  * errors  CORRUPT, IO, DISK_FULL, LOCKED (another process has it). */
 MUST_CHECK enum err_code kv_open(struct kv_env *env, const char *dir, struct kv **kv, struct err *err);
-/* (blocks) Batches that were not flushed may be lost. NULL is fine. */
+/* (blocks) NULL is fine. */
 void kv_close(struct kv *kv);
 
 /* ---- reads ---- */
@@ -56,9 +55,6 @@ MUST_CHECK enum err_code kv_get(struct kv *kv, struct slice key, struct kv_pin *
 /* From memory alone: *known is false where the answer lies on the disk, then pin is empty and kv_get must be asked. */
 MUST_CHECK enum err_code kv_get_cached(struct kv *kv, struct slice key, bool *known, struct kv_pin *pin,
                                        struct err *err);
-/* (blocks) One pin a key, in the order of keys; on an error none is held. */
-MUST_CHECK enum err_code kv_multi_get(struct kv *kv, const struct slice *keys, size_t key_count, struct kv_pin *pins,
-                                      struct err *err);
 
 /* All keys from `from` on that begin with prefix (both may be empty), as they are now: what is written later is not
  * seen. (blocks) */
@@ -84,19 +80,5 @@ MUST_CHECK enum err_code kv_run_put(struct kv_run *run, struct slice key, struct
 MUST_CHECK enum err_code kv_run_delete(struct kv_run *run, struct slice key, struct err *err);
 MUST_CHECK enum err_code kv_run_finish(struct kv_run *run, struct err *err);
 void kv_run_drop(struct kv_run *run); /* NULL is fine */
-
-/* One change of a batch. */
-struct kv_change {
-    struct slice key;
-    struct slice value;
-    bool is_delete;
-};
-
-/* Visible at once and together; durable after the flush. (both block) */
-MUST_CHECK enum err_code kv_write(struct kv *kv, const struct kv_change *changes, size_t change_count, struct err *err);
-MUST_CHECK enum err_code kv_flush(struct kv *kv, struct err *err);
-
-/* A copy of the store as it is, in a directory that must not exist: hard links where the engine can (blocks). */
-MUST_CHECK enum err_code kv_checkpoint(struct kv *kv, const char *dir, struct err *err);
 
 #endif

@@ -28,6 +28,13 @@ struct kv_iter {
     struct buf prefix;
 };
 
+/* What a run gets. */
+struct kv_change {
+    struct slice key;
+    struct slice value;
+    bool is_delete;
+};
+
 struct kv_ops {
     void (*env_destroy)(struct kv_env *env);
     enum err_code (*open)(struct kv_env *env, const char *dir, struct kv **kv, struct err *err);
@@ -45,9 +52,6 @@ struct kv_ops {
     enum err_code (*run_add)(struct kv_run *run, const struct kv_change *change, struct err *err);
     enum err_code (*run_finish)(struct kv_run *run, struct err *err); /* does not free */
     void (*run_free)(struct kv_run *run);
-    enum err_code (*write)(struct kv *kv, const struct kv_change *changes, size_t change_count, struct err *err);
-    enum err_code (*flush)(struct kv *kv, struct err *err);
-    enum err_code (*checkpoint)(struct kv *kv, const char *dir, struct err *err);
 };
 
 #endif

@@ -126,11 +126,9 @@ static void check_scans(struct store *store)
     struct kv_iter *iter;
     MUST(kv_iter_open(store->kv, SLICE(""), SLICE(""), &iter, &err));
     PUT(store, "a", NULL, "bb", "6");
-    struct kv_change change = {SLICE("c"), SLICE("7"), false};
-    MUST(kv_write(store->kv, &change, 1, &err));
     assert_entries(iter, "a=1 ab=2 ab\xff=3 ac=4 b=5");
     kv_iter_close(iter);
-    assert_scan(store, "b", "", "b=5 bb=6 c=7");
+    assert_scan(store, "b", "", "b=5 bb=6");
 }
 
 static void a_scan_sees_one_moment_and_keeps_to_its_prefix(void **state)
@@ -144,7 +142,8 @@ static void check_pins(struct store *store)
     struct slice keys[] = {SLICE("b"), SLICE("nothing"), SLICE("a")};
     struct kv_pin pins[3] = {0};
     PUT(store, "a", "1", "b", "2");
-    MUST(kv_multi_get(store->kv, keys, 3, pins, &err));
+    for (int i = 0; i < 3; i++)
+        MUST(kv_get(store->kv, keys[i], &pins[i], &err));
     PUT(store, "a", "changed", "b", NULL);
     assert_slice_equal(pins[0].value, SLICE("2"));
     assert_false(pins[1].found);
@@ -157,47 +156,6 @@ static void a_pinned_value_outlives_its_change(void **state)
 {
     (void)state;
     on_each_engine(check_pins);
-}
-
-static void check_batches(struct store *store)
-{
-    struct kv_change changes[] = {{SLICE("b"), SLICE("2"), false},
-                                  {SLICE("a"), SLICE("1"), false},
-                                  {SLICE("b"), {0}, true},
-                                  {SLICE("c"), SLICE("3"), false}};
-    MUST(kv_write(store->kv, changes, ARRAY_LEN(changes), &err));
-    assert_scan(store, "", "", "a=1 c=3");
-    MUST(kv_flush(store->kv, &err));
-    store_reopen(store);
-    assert_scan(store, "", "", "a=1 c=3");
-    struct kv_change large = {slice_of(NULL, KV_KEY_BYTES_MAX + 1), {0}, true};
-    MUST_FAIL(ERR_LIMIT, kv_write(store->kv, &large, 1, &err));
-}
-
-static void batches_are_kept_after_a_flush(void **state)
-{
-    (void)state;
-    on_each_engine(check_batches);
-}
-
-static void check_checkpoint(struct store *store)
-{
-    struct store copy = {.env = store->env};
-    snprintf(copy.dir, sizeof copy.dir, "%s/copy", test_dir());
-    MUST(os_remove_tree(os_real(), copy.dir, &err));
-    PUT(store, "a", "1");
-    MUST(kv_checkpoint(store->kv, copy.dir, &err));
-    PUT(store, "a", "2");
-    store_open(&copy);
-    assert_value(&copy, "a", "1");
-    kv_close(copy.kv);
-    assert_true(kv_checkpoint(store->kv, copy.dir, &err) != OK); /* it is there */
-}
-
-static void a_checkpoint_is_a_store_of_its_own(void **state)
-{
-    (void)state;
-    on_each_engine(check_checkpoint);
 }
 
 static void a_read_that_may_not_block_says_what_it_does_not_know(void **state)
@@ -245,7 +203,7 @@ static void a_store_is_opened_once(void **state)
     kv_env_destroy(store.env);
 }
 
-static void the_engine_in_memory_loses_at_a_crash_what_was_not_flushed(void **state)
+static void a_run_is_durable_when_its_call_returns(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 20; seed++) {
@@ -256,9 +214,6 @@ static void the_engine_in_memory_loses_at_a_crash_what_was_not_flushed(void **st
         MUST(os_dir_sync(os, "/", &err));
         store_open(&store);
         PUT(&store, "a", "1");
-        struct kv_change change = {SLICE("b"), SLICE("2"), false};
-        MUST(kv_write(store.kv, &change, 1, &err));
-        assert_value(&store, "b", "2");
         sim_crash(os);
         kv_close(store.kv);
         kv_env_destroy(store.env);
@@ -271,7 +226,21 @@ static void the_engine_in_memory_loses_at_a_crash_what_was_not_flushed(void **st
     }
 }
 
+static void check_limits(struct store *store)
+{
+    struct kv_run *run;
+    MUST(kv_run_begin(store->kv, &run, &err));
+    MUST_FAIL(ERR_LIMIT, kv_run_delete(run, slice_of(NULL, KV_KEY_BYTES_MAX + 1), &err));
+    kv_run_drop(run);
+}
+
+static void a_key_beyond_the_limit_is_refused(void **state)
+{
+    (void)state;
+    on_each_engine(check_limits);
+}
+
 TESTS("kv.store", TEST(a_later_run_wins_and_stays), TEST(a_scan_sees_one_moment_and_keeps_to_its_prefix),
-      TEST(a_pinned_value_outlives_its_change), TEST(batches_are_kept_after_a_flush),
-      TEST(a_checkpoint_is_a_store_of_its_own), TEST(a_read_that_may_not_block_says_what_it_does_not_know),
-      TEST(a_store_is_opened_once), TEST(the_engine_in_memory_loses_at_a_crash_what_was_not_flushed))
+      TEST(a_pinned_value_outlives_its_change), TEST(a_key_beyond_the_limit_is_refused),
+      TEST(a_read_that_may_not_block_says_what_it_does_not_know), TEST(a_store_is_opened_once),
+      TEST(a_run_is_durable_when_its_call_returns))

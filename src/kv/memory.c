@@ -1,5 +1,5 @@
 /* The engine in memory, for the simulator and tests: a sorted table, replaced whole at each change, so that readers
- * keep what they hold. It is in a file as often as RocksDB's would be durable: after a run and after a flush.
+ * keep what they hold. It goes to its file with each.
  *
  * File `table`, little-endian:
  *
@@ -155,15 +155,7 @@ static void merge(const struct table *old, const struct kv_change *changes, size
     table_end(bytes, count_at, count);
 }
 
-static enum err_code store(struct memory *memory, const char *path, struct err *err)
-{
-    struct table *table = table_ref(memory);
-    enum err_code code = os_write_durable(memory->head.env->os, path, buf_view(&table->bytes), err);
-    table_unref(table);
-    return code;
-}
-
-static enum err_code change(struct memory *memory, const struct kv_change *changes, size_t change_count, bool durable,
+static enum err_code change(struct memory *memory, const struct kv_change *changes, size_t change_count,
                             struct err *err)
 {
     struct buf bytes = {0};
@@ -172,7 +164,7 @@ static enum err_code change(struct memory *memory, const struct kv_change *chang
     enum err_code code = OK;
     if (bytes.len > TABLE_BYTES_MAX)
         code = err_set(err, ERR_LIMIT, "a table of %zu bytes", bytes.len);
-    if (code == OK && durable)
+    if (code == OK)
         code = os_write_durable(memory->head.env->os, memory->path, buf_view(&bytes), err);
     if (code == OK)
         code = table_parse(memory, &bytes, &next, err);
@@ -359,7 +351,7 @@ static enum err_code run_finish(struct kv_run *head, struct err *err)
         made->value.ptr = at + made->key.len;
         at += made->key.len + made->value.len;
     }
-    return change(memory_of(head->kv), run->changes.ptr, run->changes.len, true, err);
+    return change(memory_of(head->kv), run->changes.ptr, run->changes.len, err);
 }
 
 static void run_free(struct kv_run *head)
@@ -368,28 +360,6 @@ static void run_free(struct kv_run *head)
     buf_deinit(&run->bytes);
     vec_deinit(&run->changes);
     mem_free(run);
-}
-
-/* One after the other, since a batch need not be sorted and the last change of a key counts. */
-static enum err_code write_changes(struct kv *kv, const struct kv_change *changes, size_t change_count, struct err *err)
-{
-    for (size_t i = 0; i < change_count; i++)
-        TRY(change(memory_of(kv), &changes[i], 1, false, err));
-    return OK;
-}
-
-static enum err_code flush(struct kv *kv, struct err *err)
-{
-    return store(memory_of(kv), memory_of(kv)->path, err);
-}
-
-static enum err_code checkpoint(struct kv *kv, const char *dir, struct err *err)
-{
-    TRY(os_mkdir(kv->env->os, dir, err));
-    char *path = path_in(dir, "/table");
-    enum err_code code = store(memory_of(kv), path, err);
-    mem_free(path);
-    return code;
 }
 
 static const struct kv_ops ops = {
@@ -407,9 +377,6 @@ static const struct kv_ops ops = {
     .run_add = run_add,
     .run_finish = run_finish,
     .run_free = run_free,
-    .write = write_changes,
-    .flush = flush,
-    .checkpoint = checkpoint,
 };
 
 struct kv_env *kv_env_memory(struct os *os)

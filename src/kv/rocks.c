@@ -16,9 +16,7 @@ struct rocks_env {
     rocksdb_options_t *options;
     rocksdb_readoptions_t *read;
     rocksdb_readoptions_t *read_cached;
-    rocksdb_writeoptions_t *write;
     rocksdb_envoptions_t *sst;
-    rocksdb_flushoptions_t *flush;
     rocksdb_ingestexternalfileoptions_t *ingest;
 };
 
@@ -106,9 +104,7 @@ static void env_destroy(struct kv_env *head)
 {
     struct rocks_env *env = CONTAINER_OF(head, struct rocks_env, head);
     rocksdb_ingestexternalfileoptions_destroy(env->ingest);
-    rocksdb_flushoptions_destroy(env->flush);
     rocksdb_envoptions_destroy(env->sst);
-    rocksdb_writeoptions_destroy(env->write);
     rocksdb_readoptions_destroy(env->read_cached);
     rocksdb_readoptions_destroy(env->read);
     rocksdb_options_destroy(env->options);
@@ -294,40 +290,6 @@ static void run_free(struct kv_run *head)
     mem_free(run);
 }
 
-static enum err_code write_changes(struct kv *kv, const struct kv_change *changes, size_t change_count, struct err *err)
-{
-    rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
-    char *text = NULL;
-    for (size_t i = 0; i < change_count; i++) {
-        const char *key = (const char *)changes[i].key.ptr;
-        if (changes[i].is_delete)
-            rocksdb_writebatch_delete(batch, key, changes[i].key.len);
-        else
-            rocksdb_writebatch_put(batch, key, changes[i].key.len, (const char *)changes[i].value.ptr,
-                                   changes[i].value.len);
-    }
-    rocksdb_write(rocks_of(kv)->db, env_of(kv)->write, batch, &text);
-    rocksdb_writebatch_destroy(batch);
-    return result(text, "a write", err);
-}
-
-static enum err_code flush(struct kv *kv, struct err *err)
-{
-    char *text = NULL;
-    rocksdb_flush(rocks_of(kv)->db, env_of(kv)->flush, &text);
-    return result(text, "a flush", err);
-}
-
-static enum err_code checkpoint(struct kv *kv, const char *dir, struct err *err)
-{
-    char *text = NULL;
-    rocksdb_checkpoint_t *made = rocksdb_checkpoint_object_create(rocks_of(kv)->db, &text);
-    TRY(result(text, "a checkpoint", err));
-    rocksdb_checkpoint_create(made, dir, 0, &text);
-    rocksdb_checkpoint_object_destroy(made);
-    return result(text, "a checkpoint", err);
-}
-
 static const struct kv_ops ops = {
     .env_destroy = env_destroy,
     .open = open_store,
@@ -343,9 +305,6 @@ static const struct kv_ops ops = {
     .run_add = run_add,
     .run_finish = run_finish,
     .run_free = run_free,
-    .write = write_changes,
-    .flush = flush,
-    .checkpoint = checkpoint,
 };
 
 struct kv_env *kv_env_rocksdb(struct os *os, const struct kv_options *options)
@@ -359,11 +318,7 @@ struct kv_env *kv_env_rocksdb(struct os *os, const struct kv_options *options)
     env->read = rocksdb_readoptions_create();
     env->read_cached = rocksdb_readoptions_create();
     rocksdb_readoptions_set_read_tier(env->read_cached, TIER_BLOCK_CACHE);
-    env->write = rocksdb_writeoptions_create();
-    rocksdb_writeoptions_disable_WAL(env->write, 1);
     env->sst = rocksdb_envoptions_create();
-    env->flush = rocksdb_flushoptions_create();
-    rocksdb_flushoptions_set_wait(env->flush, 1);
     env->ingest = rocksdb_ingestexternalfileoptions_create();
     rocksdb_ingestexternalfileoptions_set_move_files(env->ingest, 1);
     env->head = (struct kv_env){&ops, os};
