@@ -8,6 +8,7 @@ What pyfluss 1.0.0 refuses or garbles on its way in, so that harness/types.py do
 - MAP with values of DECIMAL of precision > 18, where one is null or the map lies in another ARRAY, MAP or ROW: its own
   check of the encoded map fails ("expected 100 bytes, got 108").
 - Python's datetime ends at the microsecond: digits 7 to 9 go in by Arrow batches only.
+- An empty STRING or BYTES as the key of a table with keys of Iceberg: refused (Java's client, too), so programs have none.
 - Tables whose logs are compressed by another level of ZSTD than 3: its writers refuse them.
 
 What pyfluss 1.0.0 does not read of a table with a column added by ALTER TABLE, from weir as from Apache Fluss: batches of

@@ -14,15 +14,9 @@ NUMBERED = pa.schema([pa.field("id", pa.int32(), nullable=False), ("n", pa.int64
 PAIR = pa.schema([pa.field("id", pa.int32(), nullable=False), ("n", pa.int64())])
 
 
-async def numbered(client, schema=NUMBERED, cache=10, **options):
-    path = client.path("numbered")
-    properties = {"table.auto-increment.cache-size": str(cache), **options.pop("properties", {})}
-    descriptor = fluss.TableDescriptor(fluss.Schema(schema, primary_keys=["id"], auto_increment_column="n"), properties=properties,
-                                       **{"bucket_count": 1, **options})
-    await client.admin.create_table(path, descriptor)
-    if clients.EXTERNAL:
-        await client.leaders(path, options.get("bucket_count", 1))
-    return await client.open(path, schema)
+async def numbered(client, schema=NUMBERED, cache=10, buckets=1, properties=None):
+    properties = {"table.auto-increment.cache-size": str(cache), **(properties or {})}
+    return await client.create(schema, ["id"], buckets, name="numbered", properties=properties, numbered="n")
 
 
 async def insert(t, ids, name="x"):
@@ -41,7 +35,7 @@ async def test_no_number_is_given_twice(tmp_path):
     server = Server(tmp_path).start()
     client = await clients.connect(server)
     lake = {"table.datalake.enabled": "true", "table.datalake.freshness": "1s"}
-    t = await numbered(client, bucket_count=3, properties=lake)
+    t = await numbered(client, buckets=3, properties=lake)
     path, seen = t.path, {}
     for n in range(4):
         ids = range(25 * n, 25 * n + 25)

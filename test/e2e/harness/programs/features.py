@@ -8,7 +8,7 @@ import zoneinfo
 import pyarrow as pa
 
 ROW_FORMS = ["INDEXED", "COMPACTED"]
-ICEBERG_KEYS = ["int", "bigint", "string", "bytes", "binary4", "date", "decimal5_2", "decimal24_4", "time3", "timestamp3", "timestamp6"]
+ICEBERG_KEYS = ["int", "bigint", "binary4", "date", "decimal5_2", "decimal24_4", "time3", "timestamp3", "timestamp6"]
 NUMBER = "numbered"
 
 

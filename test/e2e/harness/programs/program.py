@@ -156,4 +156,5 @@ class Program:
         kind = f"pk {self.pk}, {self.engine.kind}{' WAL' * self.engine.wal}" if self.is_pk else "log"
         return (f"program {self.seed}: {kind}, {self.writers} writers, {self.buckets} buckets by {self.bucket_keys}, {len(self.rounds)} rounds, "
                 f"{self.schema.names}, added {[field.name for added, _ in self.rounds for field in added]}, "
-                f"partitions by {self.partition_keys}; {', '.join(self.chosen) or 'nothing else'}")
+                f"partitions by {self.partition_keys}, {'in the lake, ' * self.lake}options {self.properties}; "
+                f"{', '.join(self.chosen) or 'nothing else'}")

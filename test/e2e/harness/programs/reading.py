@@ -1,6 +1,5 @@
 """What readers give after a round, against the model: pyfluss, and weir's commands for what pyfluss does not read."""
 import asyncio
-import json
 from collections import Counter
 
 from exceptions import by_record_scanner
