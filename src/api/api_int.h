@@ -69,6 +69,7 @@ struct fetch_state;
 
 /* What is remembered of a connection; loop thread only. */
 struct api_conn {
+    struct pool_lane *lane; /* of what it asks for that may block */
     bool authenticated;
     struct slice user;         /* who it is then; borrowed from the listener's users */
     struct fetch_state *fetch; /* api/fetch_state.c; NULL: nothing yet */
@@ -80,7 +81,8 @@ struct api_conn *api_conn_of(struct net_conn *conn);
 /* One request from its frame to its answer. */
 struct api_call {
     struct api *api;
-    struct net_conn *conn; /* counted */
+    struct net_conn *conn;  /* counted */
+    struct pool_lane *lane; /* its connection's; counted */
     struct net_work work;
     const struct api_served *served;
     const struct wire_api *wire;

@@ -80,6 +80,7 @@ static void call_count(struct api_call *call, bool failed)
 static void call_free(struct api_call *call)
 {
     net_conn_unref(call->conn);
+    pool_lane_unref(call->lane);
     arena_deinit(&call->arena);
     buf_deinit(&call->kept);
     mem_free(call);
@@ -157,7 +158,7 @@ void api_call_restart(struct api_call *call)
 {
     call->task.fn = call_restart_task;
     if (call->may_block)
-        pool_submit(call->api->config.pool, &call->task);
+        pool_lane_submit(call->lane, &call->task);
     else
         loop_post(net_conn_loop(call->conn), &call->task);
 }
@@ -178,6 +179,14 @@ void api_call_again(struct api_call *call)
     api_call_restart(call);
 }
 
+static struct pool_lane *conn_lane(struct api *api, struct net_conn *conn)
+{
+    struct api_conn *state = api_conn_of(conn);
+    if (!state->lane)
+        state->lane = pool_lane_create(api->config.pool);
+    return state->lane;
+}
+
 /* Decodes into a new call. The body is borrowed for the loop's handlers and copied for those that run elsewhere. */
 static enum err_code call_create(struct api *api, const struct net_work *work, const struct api_served *served,
                                  const struct wire_request_header *header, struct slice body, struct api_call **out,
@@ -187,6 +196,7 @@ static enum err_code call_create(struct api *api, const struct net_work *work, c
     struct api_call *call = mem_alloc(sizeof *call);
     *call = (struct api_call){.api = api,
                               .conn = net_conn_ref(conn),
+                              .lane = pool_lane_ref(conn_lane(api, conn)),
                               .work = *work,
                               .served = served,
                               .wire = wire_api_find(header->key),
@@ -234,6 +244,7 @@ static void conn_forget(struct net_conn *conn)
     if (!state)
         return;
     mem_free(state->fetch);
+    pool_lane_unref(state->lane);
     mem_free(state);
     *net_conn_data(conn) = NULL;
 }
@@ -259,7 +270,7 @@ static enum err_code on_frame(void *arg, const struct net_work *work, struct sli
     }
     if (served->where == API_POOL) {
         call->task.fn = call_run_task;
-        pool_submit(api->config.pool, &call->task);
+        pool_lane_submit(call->lane, &call->task);
     } else {
         call_run(call);
     }

@@ -65,7 +65,7 @@ static void durable(struct api_call *call, struct api_part *parts, size_t part_c
     (void)part_count;
     struct insert_state *state = CONTAINER_OF(parts, struct insert_state, parts);
     state->task.fn = answer_on_pool;
-    pool_submit(call->api->config.pool, &state->task);
+    pool_lane_submit(call->lane, &state->task);
 }
 
 /* On the loop, when every bucket has what was missing. */

@@ -1,38 +1,107 @@
 #include "run/run.h"
 
+struct pool_lane {
+    struct pool *pool;
+    struct task *first, **last;
+    unsigned running, running_max;
+    unsigned refs;          /* atomic: of its owners, and of each task of it that is not over */
+    struct pool_lane *next; /* of those that are ready */
+    bool ready;             /* it has a task that may start: it is in the list */
+};
+
 struct pool {
     struct os *os;
     const char *name;
     struct os_mutex mutex;
     struct os_cond wake;
-    struct task *first, **last;
+    struct pool_lane *first, **last; /* ready, in the order of their turns */
+    struct pool_lane own;            /* of pool_submit */
     struct os_thread *threads[POOL_THREADS_MAX];
     unsigned thread_count, threads_max, idle_count, queued_count;
     bool stopping;
 };
 
-static struct task *take_locked(struct pool *pool)
+/* ---- lanes ---- */
+
+static void lane_init(struct pool_lane *lane, struct pool *pool, unsigned running_max)
 {
-    struct task *task = pool->first;
-    if (task) {
-        pool->first = task->next;
-        if (!pool->first)
-            pool->last = &pool->first;
-        pool->queued_count--;
-    }
+    *lane = (struct pool_lane){.pool = pool, .last = &lane->first, .running_max = running_max, .refs = 1};
+}
+
+/* To the end of the list, if it has a task that may start and is not there. */
+static void lane_offer_locked(struct pool_lane *lane)
+{
+    struct pool *pool = lane->pool;
+    if (lane->ready || !lane->first || lane->running == lane->running_max)
+        return;
+    lane->ready = true;
+    lane->next = NULL;
+    *pool->last = lane;
+    pool->last = &lane->next;
+}
+
+struct pool_lane *pool_lane_create(struct pool *pool)
+{
+    struct pool_lane *lane = mem_alloc(sizeof *lane);
+    lane_init(lane, pool, MAX(pool->threads_max / 2, 1));
+    return lane;
+}
+
+struct pool_lane *pool_lane_ref(struct pool_lane *lane)
+{
+    __atomic_add_fetch(&lane->refs, 1, __ATOMIC_RELAXED);
+    return lane;
+}
+
+void pool_lane_unref(struct pool_lane *lane)
+{
+    if (lane && __atomic_sub_fetch(&lane->refs, 1, __ATOMIC_ACQ_REL) == 0)
+        mem_free(lane);
+}
+
+/* ---- threads ---- */
+
+/* The next task of the lane whose turn it is, which counts as running; NULL: none may start. */
+static struct task *take_locked(struct pool *pool, struct pool_lane **from)
+{
+    struct pool_lane *lane = pool->first;
+    if (!lane)
+        return NULL;
+    pool->first = lane->next;
+    if (!pool->first)
+        pool->last = &pool->first;
+    lane->ready = false;
+    struct task *task = lane->first;
+    lane->first = task->next;
+    if (!lane->first)
+        lane->last = &lane->first;
+    lane->running++;
+    pool->queued_count--;
+    lane_offer_locked(lane);
+    *from = lane;
     return task;
+}
+
+/* The mutex is given back while the task runs, which may free it. */
+static void run_locked(struct pool *pool, struct pool_lane *lane, struct task *task)
+{
+    os_mutex_unlock(&pool->mutex);
+    task->fn(task);
+    os_mutex_lock(&pool->mutex);
+    lane->running--;
+    lane_offer_locked(lane);
+    pool_lane_unref(lane);
 }
 
 static void work(void *arg)
 {
     struct pool *pool = arg;
+    struct pool_lane *lane;
     os_mutex_lock(&pool->mutex);
     for (;;) {
-        struct task *task = take_locked(pool);
+        struct task *task = take_locked(pool, &lane);
         if (task) {
-            os_mutex_unlock(&pool->mutex);
-            task->fn(task);
-            os_mutex_lock(&pool->mutex);
+            run_locked(pool, lane, task);
             continue;
         }
         if (pool->stopping)
@@ -54,6 +123,7 @@ enum err_code pool_create(struct os *os, const char *name, unsigned threads_max,
     pool->name = name;
     pool->threads_max = threads_max;
     pool->last = &pool->first;
+    lane_init(&pool->own, pool, threads_max);
     os_mutex_init(&pool->mutex, os);
     os_cond_init(&pool->wake, os);
     *out = pool;
@@ -70,7 +140,7 @@ void pool_destroy(struct pool *pool)
     os_mutex_unlock(&pool->mutex);
     for (unsigned i = 0; i < pool->thread_count; i++)
         os_thread_join(pool->threads[i]);
-    ASSERT(!pool->first);
+    ASSERT(!pool->first && !pool->queued_count);
     os_cond_deinit(&pool->wake);
     os_mutex_deinit(&pool->mutex);
     mem_free(pool);
@@ -85,17 +155,26 @@ static void thread_add_locked(struct pool *pool)
         pool->thread_count++;
 }
 
-void pool_submit(struct pool *pool, struct task *task)
+void pool_lane_submit(struct pool_lane *lane, struct task *task)
 {
+    struct pool *pool = lane->pool;
     task->next = NULL;
     os_mutex_lock(&pool->mutex);
-    *pool->last = task;
-    pool->last = &task->next;
+    *lane->last = task;
+    lane->last = &task->next;
+    pool_lane_ref(lane);
     pool->queued_count++;
+    lane_offer_locked(lane);
     thread_add_locked(pool);
-    struct task *own = pool->thread_count == 0 ? take_locked(pool) : NULL;
+    struct pool_lane *from;
+    struct task *own = pool->thread_count == 0 ? take_locked(pool, &from) : NULL;
+    if (own)
+        run_locked(pool, from, own);
     os_cond_signal(&pool->wake);
     os_mutex_unlock(&pool->mutex);
-    if (own)
-        own->fn(own);
+}
+
+void pool_submit(struct pool *pool, struct task *task)
+{
+    pool_lane_submit(&pool->own, task);
 }

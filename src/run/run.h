@@ -24,12 +24,24 @@ MUST_CHECK enum err_code pool_create(struct os *os, const char *name, unsigned t
                                      struct err *err);
 /* Runs what is queued, then joins the threads (blocks). NULL is fine. */
 void pool_destroy(struct pool *pool);
-/* thread: any. Tasks start in the order they came. Where no thread at all can be started the caller runs the task. */
+/* thread: any. Where no thread at all can be started the caller runs the task. */
 void pool_submit(struct pool *pool, struct task *task);
+
+/* A lane is what one sender wants of a pool: its tasks start in the order they came, lanes take turns, and a lane never
+ * has more than half of the threads, so that no sender keeps the others out however much it sends. Tasks that come by
+ * pool_submit are a lane of their own, which may have all threads. */
+struct pool_lane;
+
+struct pool_lane *pool_lane_create(struct pool *pool); /* counted; the pool must outlive it */
+struct pool_lane *pool_lane_ref(struct pool_lane *lane);
+void pool_lane_unref(struct pool_lane *lane); /* NULL is fine; tasks that are queued run all the same */
+/* As pool_submit. The lane is held until the task is over. */
+void pool_lane_submit(struct pool_lane *lane, struct task *task);
 
 /* ---- strand ---- */
 
-/* Tasks that must run one at a time and in order, on any thread of a pool. */
+/* Tasks that must run one at a time and in order, on any thread of a pool. After some of them others have their turn.
+ */
 struct strand {
     struct os_mutex mutex;
     struct task *first, **last;

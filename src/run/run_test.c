@@ -67,6 +67,119 @@ static void pool_runs_every_task_and_drains_at_the_end(void **state)
     assert_int_equal(probe.count, 100);
 }
 
+/* One sender has queued more than there are threads, all of it slow; another one comes with a single task. */
+struct lane_probe {
+    struct os_mutex mutex;
+    unsigned running, most, begun, begun_before; /* of the first sender */
+    struct probe all;
+};
+
+struct lane_job {
+    struct task task;
+    struct lane_probe *probe;
+};
+
+static void slow_job_run(struct task *task)
+{
+    struct lane_probe *probe = CONTAINER_OF(task, struct lane_job, task)->probe;
+    os_mutex_lock(&probe->mutex);
+    probe->begun++;
+    probe->running++;
+    probe->most = MAX(probe->most, probe->running);
+    os_mutex_unlock(&probe->mutex);
+    os_sleep_ns(os_real(), 2000000);
+    os_mutex_lock(&probe->mutex);
+    probe->running--;
+    os_mutex_unlock(&probe->mutex);
+    probe_hit(&probe->all);
+}
+
+static void single_job_run(struct task *task)
+{
+    struct lane_probe *probe = CONTAINER_OF(task, struct lane_job, task)->probe;
+    os_mutex_lock(&probe->mutex);
+    probe->begun_before = probe->begun;
+    os_mutex_unlock(&probe->mutex);
+    probe_hit(&probe->all);
+}
+
+static void lanes_take_turns_and_none_has_all_threads(void **state)
+{
+    (void)state;
+    static const unsigned threads[] = {1, 2, 4, 7};
+    for (size_t i = 0; i < ARRAY_LEN(threads); i++) {
+        struct err err;
+        struct pool *pool;
+        struct lane_probe probe = {0};
+        struct lane_job slow[200], one = {{.fn = single_job_run}, &probe};
+        os_mutex_init(&probe.mutex, os_real());
+        probe_init(&probe.all, ARRAY_LEN(slow) + 1);
+        MUST(pool_create(os_real(), "test", threads[i], &pool, &err));
+        struct pool_lane *first = pool_lane_create(pool), *second = pool_lane_create(pool);
+        for (size_t k = 0; k < ARRAY_LEN(slow); k++) {
+            slow[k] = (struct lane_job){{.fn = slow_job_run}, &probe};
+            pool_lane_submit(first, &slow[k].task);
+        }
+        os_mutex_lock(&probe.mutex);
+        unsigned begun = probe.begun;
+        os_mutex_unlock(&probe.mutex);
+        pool_lane_submit(second, &one.task);
+        pool_lane_unref(first); /* what is queued runs all the same */
+        pool_lane_unref(second);
+        probe_wait(&probe.all);
+        assert_in_range(probe.most, 1, MAX(threads[i] / 2, 1));
+        assert_in_range(probe.begun_before, begun, begun + 60); /* 200 without turns; a thread may be late */
+        pool_destroy(pool);
+        os_mutex_deinit(&probe.mutex);
+    }
+}
+
+struct endless {
+    struct task task, end;
+    struct strand strand;
+    struct pool *pool;
+    unsigned ended; /* atomic */
+    struct probe done;
+};
+
+static void endless_hold(struct strand *strand)
+{
+    (void)strand;
+}
+
+static void endless_release(struct strand *strand)
+{
+    probe_hit(&CONTAINER_OF(strand, struct endless, strand)->done);
+}
+
+static void endless_run(struct task *task)
+{
+    struct endless *endless = CONTAINER_OF(task, struct endless, task);
+    if (!__atomic_load_n(&endless->ended, __ATOMIC_ACQUIRE))
+        strand_submit(&endless->strand, endless->pool, task);
+}
+
+static void endless_end(struct task *task)
+{
+    __atomic_store_n(&CONTAINER_OF(task, struct endless, end)->ended, 1, __ATOMIC_RELEASE);
+}
+
+/* A bucket that always has one more put must not keep a thread for itself. */
+static void a_strand_without_end_lets_others_run(void **state)
+{
+    (void)state;
+    struct err err;
+    struct endless endless = {.task.fn = endless_run, .end.fn = endless_end};
+    MUST(pool_create(os_real(), "test", 1, &endless.pool, &err));
+    strand_init(&endless.strand, os_real(), endless_hold, endless_release);
+    probe_init(&endless.done, 1);
+    strand_submit(&endless.strand, endless.pool, &endless.task);
+    pool_submit(endless.pool, &endless.end);
+    probe_wait(&endless.done);
+    pool_destroy(endless.pool);
+    strand_deinit(&endless.strand);
+}
+
 static void busy_job_run(struct task *task)
 {
     probe_hit(CONTAINER_OF(task, struct pool_job, task)->probe);
@@ -170,5 +283,6 @@ static void timers_fire_in_order_and_stopped_ones_never(void **state)
     assert_int_equal(all.probe.count, TIMERS / 2);
 }
 
-TESTS("run", TEST(pool_runs_every_task_and_drains_at_the_end), TEST(loop_ends_when_a_task_came_just_before),
+TESTS("run", TEST(pool_runs_every_task_and_drains_at_the_end), TEST(lanes_take_turns_and_none_has_all_threads),
+      TEST(a_strand_without_end_lets_others_run), TEST(loop_ends_when_a_task_came_just_before),
       TEST(loop_runs_posted_tasks_and_timers), TEST(timers_fire_in_order_and_stopped_ones_never))

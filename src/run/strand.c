@@ -1,5 +1,7 @@
 #include "run/run.h"
 
+#define STRAND_AT_ONCE 16 /* tasks; then other strands and lanes have their turn at the thread */
+
 static void strand_run(struct task *runner);
 
 void strand_init(struct strand *strand, struct os *os, void (*hold)(struct strand *strand),
@@ -34,9 +36,18 @@ static struct task *strand_next(struct strand *strand)
 static void strand_run(struct task *runner)
 {
     struct strand *strand = CONTAINER_OF(runner, struct strand, runner);
-    for (struct task *task; (task = strand_next(strand));)
+    for (int i = 0; i < STRAND_AT_ONCE; i++) {
+        struct task *task = strand_next(strand);
+        if (!task) {
+            strand->release(strand);
+            return;
+        }
         task->fn(task);
-    strand->release(strand);
+    }
+    os_mutex_lock(&strand->mutex);
+    struct pool *pool = strand->pool;
+    os_mutex_unlock(&strand->mutex);
+    pool_submit(pool, &strand->runner);
 }
 
 void strand_submit(struct strand *strand, struct pool *pool, struct task *task)

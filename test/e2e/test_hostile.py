@@ -3,6 +3,7 @@ import asyncio
 import random
 import socket
 import struct
+import threading
 import time
 
 import pyarrow as pa
@@ -165,6 +166,34 @@ def test_pipelined_requests_beyond_the_queue_are_all_answered(shared):
         w.raw(frames)
         answered = {w.receive()[1] for _ in range(3000)}
         assert answered == set(range(3000))
+
+
+async def test_a_pipeline_of_heavy_calls_holds_up_nobody(client, shared):
+    """One connection asks for hundreds of scans at once, each of which may block; another asks for one meanwhile."""
+    schema = pa.schema([pa.field("id", pa.int32(), nullable=False), ("text", pa.string())])
+    t = await client.create(schema, ["id"])
+    await t.upsert([{"id": i, "text": "x" * 100} for i in range(4_000)])
+    scan = {"table_id": t.id, "bucket_id": 0, "limit": 4_000}
+    small = {**scan, "limit": 1}
+
+    def race():
+        with Wire(shared.bootstrap, timeout=60) as busy, Wire(shared.bootstrap, timeout=60) as other:
+            count, answered, waited = 120, [], []
+            reader = threading.Thread(target=lambda: [answered.append(busy.receive()[0]) for _ in range(count)])
+            begin = time.monotonic()
+            for _ in range(count):
+                busy.send("LIMIT_SCAN", scan)
+            reader.start()
+            while reader.is_alive():
+                at = time.monotonic()
+                assert "error_code" not in other.call("LIMIT_SCAN", small)
+                waited.append(time.monotonic() - at)
+            reader.join()
+            return answered, time.monotonic() - begin, waited
+    answered, took, waited = await asyncio.to_thread(race)
+    assert answered == [SUCCESS] * 120
+    assert max(waited) < max(took / 4, 0.5), (took, sorted(waited)[-5:])
+    assert len(waited) > 5, (took, waited)
 
 
 def test_many_connections_leave_nothing_behind(shared):
