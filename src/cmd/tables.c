@@ -24,6 +24,18 @@ struct facts {
     bool has_snapshot;
 };
 
+/* The server knows the count from its worker's last report; after a restart the lake itself tells. A lake that can't be
+ * reached from here leaves it open. */
+static int64_t count_of_snapshot(struct client_table *table, int64_t snapshot_id)
+{
+    struct union_lake *lake = NULL;
+    int64_t count = -1;
+    if (union_lake_open(table, &lake, NULL) == OK && union_lake_row_count(lake, snapshot_id, &count, NULL) != OK)
+        count = -1;
+    union_lake_close(lake);
+    return count;
+}
+
 static enum err_code lake_facts(struct client_table *table, struct facts *facts, struct err *err)
 {
     enum err_code code;
@@ -48,6 +60,8 @@ static enum err_code lake_facts(struct client_table *table, struct facts *facts,
     facts->lake_rows = table->lake_row_count;
     if (facts->lake_rows < 0 && !table->has_primary_key)
         facts->lake_rows = reached; /* a log's offsets count its rows */
+    else if (facts->lake_rows < 0 && facts->has_snapshot)
+        facts->lake_rows = count_of_snapshot(table, snapshot.id);
 fail:
     arena_deinit(&arena);
     return code;

@@ -23,6 +23,7 @@
 #include "trace/trace.h"
 
 #define TIER_WORKERS_MAX 64
+#define TIER_ROW_COUNT_PROPERTY "weir.row-count" /* of our lake snapshots: rows that the table holds then */
 
 struct tier;
 

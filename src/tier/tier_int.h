@@ -6,13 +6,12 @@
 #include "lake/paimon/paimon.h"
 #include "tier/tier.h"
 
-#define TIER_WAIT_MS 30000                       /* a heartbeat without a table is held by the server so long */
-#define TIER_POLL_NS 1000000000                  /* between heartbeats where it is not */
-#define TIER_RENEW_NS 20000000000                /* a round is told of this often */
-#define TIER_RETRY_NS 1000000000                 /* between attempts to reach the server */
-#define TIER_SILENCE_NS 60000000000              /* the log gave nothing for so long: the round is given up */
-#define TIER_TRIM_BYTES (8u << 20)               /* moved at once, after which memory is given back */
-#define TIER_ROW_COUNT_PROPERTY "weir.row-count" /* of our lake snapshots: rows that the table holds then */
+#define TIER_WAIT_MS 30000          /* a heartbeat without a table is held by the server so long */
+#define TIER_POLL_NS 1000000000     /* between heartbeats where it is not */
+#define TIER_RENEW_NS 20000000000   /* a round is told of this often */
+#define TIER_RETRY_NS 1000000000    /* between attempts to reach the server */
+#define TIER_SILENCE_NS 60000000000 /* the log gave nothing for so long: the round is given up */
+#define TIER_TRIM_BYTES (8u << 20)  /* moved at once, after which memory is given back */
 
 /* A thread's way to the server. */
 struct link {

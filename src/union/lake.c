@@ -1,4 +1,5 @@
 /* The lake side of a table: where it is, and its rows in the table's schema. */
+#include "tier/tier.h"
 #include "union/union_int.h"
 
 #define CATALOG_PREFIX "table.datalake.paimon."
@@ -66,6 +67,18 @@ enum err_code union_lake_newest(struct union_lake *lake, int64_t *snapshot_id, s
 {
     int64_t earliest;
     return paimon_snapshot_range(lake->paimon, &earliest, snapshot_id, err);
+}
+
+enum err_code union_lake_row_count(struct union_lake *lake, int64_t snapshot_id, int64_t *count, struct err *err)
+{
+    struct arena arena = {0};
+    struct paimon_snapshot snapshot;
+    int64_t told = -1;
+    enum err_code code = paimon_snapshot_read(lake->paimon, snapshot_id, &arena, &snapshot, err);
+    const struct slice *text = code == OK ? properties_get(&snapshot.properties, TIER_ROW_COUNT_PROPERTY) : NULL;
+    *count = text && slice_to_i64(*text, &told) && told >= 0 ? told : -1;
+    arena_deinit(&arena);
+    return code;
 }
 
 const struct schema_column *union_system_columns(const struct union_lake *lake)

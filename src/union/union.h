@@ -49,6 +49,11 @@ MUST_CHECK enum err_code union_lake_newest(struct union_lake *lake, int64_t *sna
 
 #define UNION_SYSTEM_COLUMNS 3 /* __bucket, __offset, __timestamp */
 
+/* Rows of a snapshot, as its worker left it written; -1: the worker was another's, or could not tell. errors:
+ * NOT_FOUND, CORRUPT. */
+MUST_CHECK enum err_code union_lake_row_count(struct union_lake *lake, int64_t snapshot_id, int64_t *count,
+                                              struct err *err);
+
 struct union_lake_options {
     int64_t snapshot_id;
     /* Three more values behind the table's columns, as the lake has them; refused where it has none. */

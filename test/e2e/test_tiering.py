@@ -252,6 +252,20 @@ def tables_of(server, name):
 
 
 @pytest.mark.own
+async def test_rows_in_the_lake_are_known_after_a_restart(server, connect):
+    """Nothing is new, so no round comes to tell the server how many there are."""
+    server.start()
+    t = await (await connect(server)).create(USERS, ["id"], buckets=2, lake=True)
+    await t.upsert([user(i) for i in range(5)])
+    await t.lake(t.rows([user(i) for i in range(5)]))
+    await t.delete([{"id": 3}])
+    await t.lake(t.rows([user(i) for i in range(5) if i != 3]))
+    server.restart()
+    told = tables_of(server, t.name)
+    assert (told["rows"], told["lake_rows"], told["lag_rows"], told["state"]) == (4, 4, 0, "idle")
+
+
+@pytest.mark.own
 async def test_why_a_table_does_not_tier_is_told_with_what_helps(server, connect):
     server.start()
     t = await (await connect(server)).create(EVENTS, lake=True)
