@@ -122,6 +122,14 @@ bool slice_is_utf8(struct slice s)
     return true;
 }
 
+size_t slice_utf8_length(struct slice s)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < s.len; i++)
+        count += (s.ptr[i] & 0xc0) != 0x80;
+    return count;
+}
+
 struct slice slice_trim(struct slice s)
 {
     while (s.len && (s.ptr[0] == ' ' || s.ptr[0] == '\t'))

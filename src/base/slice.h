@@ -53,6 +53,8 @@ bool slice_list_next(struct slice *rest, struct slice *item);
 /* Well-formed UTF-8, by RFC 3629: no surrogates, no overlong forms. */
 bool slice_is_utf8(struct slice s);
 bool slice_is_ascii(struct slice s);
+/* Code points of well-formed UTF-8. */
+size_t slice_utf8_length(struct slice s);
 /* Length of the well-formed UTF-8 sequence at the front; 0 where there is none. */
 size_t slice_utf8_sequence(struct slice s);
 

@@ -31,6 +31,17 @@ static bool scalar_text(struct input *in, struct slice *text)
     return json_scan_number(&in->scan, text);
 }
 
+/* Shorter ones are stored as they are, as by other clients. */
+static bool text_read(struct input *in, const struct type *type, struct datum *out)
+{
+    struct slice text = {0};
+    if (!json_scan_string(&in->scan, in->arena, &text))
+        return false;
+    out->bytes = arena_dup(in->arena, text);
+    return type->kind != TYPE_CHAR || slice_utf8_length(text) <= (size_t)type->length ||
+           refuse(in, "the text has more characters than the type");
+}
+
 static bool boolean_read(struct input *in, struct datum *out)
 {
     enum json_piece piece = json_scan_peek(&in->scan);
@@ -88,15 +99,6 @@ static bool date_of(struct input *in, struct slice text, struct datum *out)
     return (out->i64 >= INT32_MIN && out->i64 <= INT32_MAX) || refuse(in, "the date is out of range");
 }
 
-static bool time_of(struct input *in, struct slice text, struct datum *out)
-{
-    int32_t millis, nanos;
-    if (!civil_parse_time(text, &millis, &nanos))
-        return refuse(in, "a time like \"12:34:56.789\" is expected");
-    out->i64 = millis;
-    return nanos == 0 || refuse(in, "a TIME holds milliseconds, no more digits");
-}
-
 /* What the precision can not hold must be 0. */
 static bool nanos_fit(int32_t precision, int32_t millis_of_day, int32_t nanos_of_milli)
 {
@@ -104,6 +106,17 @@ static bool nanos_fit(int32_t precision, int32_t millis_of_day, int32_t nanos_of
     for (int32_t p = precision; p < 9; p++)
         unit *= 10;
     return nanos % unit == 0;
+}
+
+static bool time_of(struct input *in, const struct type *type, struct slice text, struct datum *out)
+{
+    int32_t millis, nanos;
+    if (!civil_parse_time(text, &millis, &nanos))
+        return refuse(in, "a time like \"12:34:56.789\" is expected");
+    out->i64 = millis;
+    if (nanos)
+        return refuse(in, "a TIME holds milliseconds, no more digits");
+    return nanos_fit(type->precision, millis, 0) || refuse(in, "the time has more digits than the type's precision");
 }
 
 static bool timestamp_of(struct input *in, const struct type *type, struct slice text, struct datum *out)
@@ -143,7 +156,7 @@ static bool scalar_of(struct input *in, const struct type *type, struct slice te
     case TYPE_DATE:
         return date_of(in, text, out);
     case TYPE_TIME:
-        return time_of(in, text, out);
+        return time_of(in, type, text, out);
     case TYPE_TIMESTAMP:
     case TYPE_TIMESTAMP_LTZ:
         return timestamp_of(in, type, text, out);
@@ -195,7 +208,7 @@ static bool array_read(struct input *in, const struct type *type, struct datum *
 static bool object_entry(struct input *in, const struct type *type, struct datum *key, struct datum *value)
 {
     *key = (struct datum){0};
-    return json_scan_string(&in->scan, in->arena, &key->bytes) && json_scan_byte(&in->scan, ':') &&
+    return text_read(in, type->fields[0].type, key) && json_scan_byte(&in->scan, ':') &&
            value_read(in, type->fields[1].type, value);
 }
 
@@ -270,7 +283,7 @@ static bool row_read(struct input *in, const struct type *type, struct datum *ou
 
 static bool value_read(struct input *in, const struct type *type, struct datum *out)
 {
-    struct slice text = {0};
+    struct slice text;
     *out = (struct datum){.is_null = json_scan_peek(&in->scan) == JSON_NULL};
     if (out->is_null)
         return json_scan_word(&in->scan);
@@ -279,10 +292,7 @@ static bool value_read(struct input *in, const struct type *type, struct datum *
         return boolean_read(in, out);
     case TYPE_CHAR:
     case TYPE_STRING:
-        if (!json_scan_string(&in->scan, in->arena, &text))
-            return false;
-        out->bytes = arena_dup(in->arena, text);
-        return true;
+        return text_read(in, type, out);
     case TYPE_ARRAY:
         return array_read(in, type, out);
     case TYPE_MAP:
