@@ -125,7 +125,7 @@ static enum err_code register_compaction(struct look *look, int64_t snapshot_id,
 
 /* Compactions of some buckets, committed together. */
 struct batch {
-    VEC(struct paimon_compaction *) list;
+    paimon_compactions list;
     uint64_t input_bytes;
     int64_t begun_ns;
 };
@@ -143,20 +143,13 @@ static void tell_compacted(const struct look *look, const struct batch *batch, c
 /* Buckets, those that need it most first, until none does or the batch is large enough. */
 static enum err_code write_batch(struct look *look, bool full, struct batch *batch, struct err *err)
 {
-    struct paimon_compaction *compaction;
-    do {
-        struct paimon_compaction_options options = {.policy.full = full,
-                                                    .rounds_dir = slice_str(look->tier->rounds_dir),
-                                                    .cancel = &look->tier->stopping,
-                                                    .others = batch->list.ptr,
-                                                    .other_count = batch->list.len};
-        TRY(paimon_compaction_pick(look->source.lake, &options, &compaction, err));
-        if (!compaction)
-            return OK;
-        vec_push(&batch->list, compaction);
-        batch->input_bytes += paimon_compaction_input_bytes(compaction);
-        TRY(paimon_compaction_run(compaction, err));
-    } while (batch->list.len < BATCH_BUCKETS && batch->input_bytes < BATCH_BYTES);
+    struct paimon_compaction_options options = {
+        .policy.full = full, .rounds_dir = slice_str(look->tier->rounds_dir), .cancel = &look->tier->stopping};
+    TRY(paimon_compactions_pick(look->source.lake, &options, BATCH_BUCKETS, BATCH_BYTES, &batch->list, err));
+    for (size_t i = 0; i < batch->list.len; i++) {
+        batch->input_bytes += paimon_compaction_input_bytes(batch->list.ptr[i]);
+        TRY(paimon_compaction_run(batch->list.ptr[i], err));
+    }
     return OK;
 }
 

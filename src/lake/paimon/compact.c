@@ -96,72 +96,118 @@ static void take_inputs(struct paimon_compaction *c, const struct bucket_files *
     }
 }
 
-/* Another compaction that is not committed yet has this bucket. */
-static bool is_taken(const struct paimon_compaction *c, const struct entry *file)
+/* What one bucket has to win from a compaction. */
+struct candidate {
+    struct bucket_files files;
+    struct choice choice;
+};
+
+typedef VEC(struct candidate) candidates;
+
+/* Those that need it most first; of the same need in the order of the files. */
+static int by_need(const void *a, const void *b)
 {
-    for (size_t i = 0; i < c->options.other_count; i++) {
-        const struct entry *theirs = c->options.others[i]->inputs[0];
-        if (theirs->bucket == file->bucket && slice_equal(theirs->partition, file->partition))
-            return true;
-    }
-    return false;
+    const struct candidate *x = a, *y = b;
+    int order = (x->choice.need < y->choice.need) - (x->choice.need > y->choice.need);
+    return order ? order : (x->files.files > y->files.files) - (x->files.files < y->files.files);
 }
 
-static void choose_bucket(struct paimon_compaction *c, struct entry **files, size_t count)
+static void find_candidates(const struct paimon_compaction *c, struct entry **files, size_t count, candidates *found)
 {
-    uint32_t most = 0;
     for (size_t from = 0, to; from < count; from = to) {
         for (to = from + 1; to < count && files[to]->bucket == files[from]->bucket &&
                             slice_equal(files[to]->partition, files[from]->partition);)
             to++;
-        if (is_taken(c, files[from]))
-            continue;
-        struct bucket_files b = {files + from, to - from};
-        struct choice choice = c->layout.key_count ? choose_keyed(c, &b) : choose_appended(c, &b);
-        if (choice.count && choice.need > most) {
-            most = choice.need;
-            take_inputs(c, &b, &choice);
-        }
+        struct candidate candidate = {.files = {files + from, to - from}};
+        candidate.choice =
+            c->layout.key_count ? choose_keyed(c, &candidate.files) : choose_appended(c, &candidate.files);
+        if (candidate.choice.count)
+            vec_push(found, candidate);
     }
+    if (found->len)
+        qsort(found->ptr, found->len, sizeof *found->ptr, by_need);
 }
 
-static enum err_code pick(struct paimon_compaction *c, struct err *err)
+static enum err_code compaction_create(struct paimon_table *table, const struct paimon_compaction_options *options,
+                                       int64_t base_id, struct paimon_compaction **out, struct err *err)
 {
+    struct paimon_compaction *c = *out = mem_zalloc(sizeof *c);
+    c->table = table;
+    c->options = *options;
+    c->schema = table->newest;
+    c->base_id = base_id;
+    os_uuid(table->os, c->names.uuid);
+    TRY(paimon_file_options_read(c->schema, &c->file_options, err));
+    return paimon_layout_make(&c->arena, c->schema, NULL, &c->layout, err);
+}
+
+/* *c: NULL where nothing is to be done after all. */
+static enum err_code take(struct paimon_compaction **c, const struct candidate *candidate, struct err *err)
+{
+    take_inputs(*c, &candidate->files, &candidate->choice);
+    if ((*c)->layout.key_count)
+        TRY(paimon_plan_groups(*c, err));
+    else
+        vec_push(&(*c)->groups, ((struct group){(*c)->inputs, (*c)->input_count}));
+    if ((*c)->groups.len || (*c)->upgraded.len)
+        return OK;
+    paimon_compaction_destroy(*c);
+    *c = NULL;
+    return OK;
+}
+
+static enum err_code take_all(const struct paimon_compaction *rules, int64_t base_id, const candidates *found,
+                              size_t count_max, uint64_t bytes_max, paimon_compactions *list, struct err *err)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < found->len && list->len < count_max && bytes < bytes_max; i++) {
+        struct paimon_compaction *one = NULL;
+        enum err_code code = compaction_create(rules->table, &rules->options, base_id, &one, err);
+        if (code == OK)
+            code = take(&one, &found->ptr[i], err);
+        if (one)
+            vec_push(list, one);
+        TRY(code);
+        if (one)
+            bytes += paimon_compaction_input_bytes(one);
+    }
+    return OK;
+}
+
+enum err_code paimon_compactions_pick(struct paimon_table *table, const struct paimon_compaction_options *options,
+                                      size_t count_max, uint64_t bytes_max, paimon_compactions *list, struct err *err)
+{
+    enum err_code code;
     struct paimon_snapshot snapshot;
     struct live *live;
+    struct paimon_compaction *rules = NULL; /* by which buckets are judged; has none itself */
+    struct entry **files = NULL;
+    candidates found = {0};
     size_t count;
-    TRY(paimon_table_refresh(c->table, err));
-    c->schema = c->table->newest;
-    TRY(paimon_file_options_read(c->schema, &c->file_options, err));
-    TRY(paimon_layout_make(&c->arena, c->schema, NULL, &c->layout, err));
-    TRY(paimon_snapshot_newest(c->table, &c->arena, &snapshot, err));
-    TRY(paimon_table_live(c->table, &snapshot, &live, err));
-    c->base_id = snapshot.id;
-    struct entry **files = paimon_live_sorted(live, &count);
-    choose_bucket(c, files, count);
+    TRY(paimon_table_refresh(table, err));
+    TRY_OR_FAIL(compaction_create(table, options, 0, &rules, err));
+    TRY_OR_FAIL(paimon_snapshot_newest(table, &rules->arena, &snapshot, err));
+    TRY_OR_FAIL(paimon_table_live(table, &snapshot, &live, err));
+    files = paimon_live_sorted(live, &count);
+    find_candidates(rules, files, count, &found);
+    code = take_all(rules, snapshot.id, &found, count_max, bytes_max, list, err);
+fail:
+    vec_deinit(&found);
     mem_free(files);
-    if (c->layout.key_count && c->input_count)
-        return paimon_plan_groups(c, err);
-    if (c->input_count)
-        vec_push(&c->groups, ((struct group){c->inputs, c->input_count}));
-    return OK;
+    paimon_compaction_destroy(rules);
+    return code;
 }
 
 enum err_code paimon_compaction_pick(struct paimon_table *table, const struct paimon_compaction_options *options,
                                      struct paimon_compaction **out, struct err *err)
 {
-    struct paimon_compaction *c = mem_zalloc(sizeof *c);
-    c->table = table;
-    c->options = *options;
-    os_uuid(table->os, c->names.uuid);
-    enum err_code code = pick(c, err);
-    if (code == OK && (c->groups.len || c->upgraded.len)) {
-        *out = c;
-        return OK;
-    }
-    paimon_compaction_destroy(c);
+    paimon_compactions list = {0};
+    enum err_code code = paimon_compactions_pick(table, options, 1, UINT64_MAX, &list, err);
     if (code == OK)
-        *out = NULL;
+        *out = list.len ? list.ptr[0] : NULL;
+    else if (list.len)
+        paimon_compaction_destroy(list.ptr[0]);
+    vec_deinit(&list);
     return code;
 }
 

@@ -25,6 +25,7 @@
 #ifndef WEIR_LAKE_PAIMON_PAIMON_H
 #define WEIR_LAKE_PAIMON_PAIMON_H
 
+#include "base/vec.h"
 #include "format/value/value.h"
 #include "os/os.h"
 
@@ -263,13 +264,17 @@ struct paimon_compaction_options {
     struct paimon_compaction_policy policy;
     struct slice rounds_dir; /* as in paimon_round_options */
     const unsigned *cancel;  /* read now and then, atomically: not 0 ends the run with SHUTTING_DOWN; or NULL */
-    /* Not committed yet: their buckets are left out. So many buckets can have one commit together. */
-    struct paimon_compaction *const *others;
-    size_t other_count;
 };
 
-/* Chooses the bucket that needs it most, by size-tiered rules (primary key: Paimon's universal compaction).
- * *compaction is NULL where none needs it. */
+typedef VEC(struct paimon_compaction *) paimon_compactions;
+
+/* Chooses buckets by size-tiered rules (primary key: Paimon's universal compaction), those that need it most first,
+ * until there are count_max or they read bytes_max together: one look at the files of the table. They are appended to
+ * list, on failure too, for the caller to destroy; none where no bucket needs it. */
+MUST_CHECK enum err_code paimon_compactions_pick(struct paimon_table *table,
+                                                 const struct paimon_compaction_options *options, size_t count_max,
+                                                 uint64_t bytes_max, paimon_compactions *list, struct err *err);
+/* The one bucket that needs it most. *compaction is NULL where none needs it. */
 MUST_CHECK enum err_code paimon_compaction_pick(struct paimon_table *table,
                                                 const struct paimon_compaction_options *options,
                                                 struct paimon_compaction **compaction, struct err *err);

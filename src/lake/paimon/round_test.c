@@ -74,6 +74,13 @@ static void assert_nothing_dangles(struct paimon_bed *bed, struct paimon_table *
 
 /* ---- compaction and expiry ---- */
 
+static void compactions_destroy(paimon_compactions *list)
+{
+    for (size_t i = 0; i < list->len; i++)
+        paimon_compaction_destroy(list->ptr[i]);
+    vec_deinit(list);
+}
+
 static enum err_code compact(struct paimon_table *table, bool full, int64_t *id, struct err *e)
 {
     struct paimon_compaction_options options = {.policy = {.full = full}, .rounds_dir = SLICE(BED_ROUNDS)};
@@ -255,28 +262,28 @@ static void many_buckets_are_compacted_in_one_commit(void **state)
     (void)state;
     struct paimon_bed bed;
     struct paimon_table *table;
-    struct paimon_compaction *list[8];
+    struct paimon_compaction_options options = {.policy = {.full = true}, .rounds_dir = SLICE(BED_ROUNDS)};
+    paimon_compactions list = {0};
     struct paimon_committed committed;
-    size_t count = 0;
     int64_t id;
     paimon_bed_init(&bed, 5, true, 3);
     MUST(bed_create(&bed, &err));
     bed_open(&bed, &table);
     MUST(bed_round(&bed, table, 0, 30, &id, &err));
     MUST(bed_round(&bed, table, 5, 32, &id, &err));
-    for (;; count++) {
-        struct paimon_compaction_options options = {
-            .policy = {.full = true}, .rounds_dir = SLICE(BED_ROUNDS), .others = list, .other_count = count};
-        MUST(paimon_compaction_pick(table, &options, &list[count], &err));
-        if (!list[count])
-            break;
-        MUST(paimon_compaction_run(list[count], &err));
-    }
-    assert_int_equal(count, 3);
-    MUST(paimon_compactions_commit(list, count, &committed, &err));
+    MUST(paimon_compactions_pick(table, &options, 2, UINT64_MAX, &list, &err));
+    assert_int_equal(list.len, 2); /* of three */
+    compactions_destroy(&list);
+    MUST(paimon_compactions_pick(table, &options, 8, 1, &list, &err));
+    assert_int_equal(list.len, 1); /* it reads more than one byte */
+    compactions_destroy(&list);
+    MUST(paimon_compactions_pick(table, &options, 8, UINT64_MAX, &list, &err));
+    assert_int_equal(list.len, 3);
+    for (size_t i = 0; i < list.len; i++)
+        MUST(paimon_compaction_run(list.ptr[i], &err));
+    MUST(paimon_compactions_commit(list.ptr, list.len, &committed, &err));
     assert_int_equal(committed.snapshot_id, id + 1);
-    for (size_t i = 0; i < count; i++)
-        paimon_compaction_destroy(list[i]);
+    compactions_destroy(&list);
     bed_assert_rows(&bed, table, committed.snapshot_id, &bed.rows);
     assert_nothing_dangles(&bed, table);
     MUST(compact(table, true, &id, &err));
