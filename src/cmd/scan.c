@@ -184,6 +184,32 @@ static void tell_rate(const struct scan *scan, int64_t started_ns)
              scan->left == 0 ? ", cut off by --limit" : "");
 }
 
+#define ATTEMPTS_MAX 5
+
+/* The oldest segment of a log went after its beginning was asked for, or a snapshot expired. */
+static bool is_passing(enum err_code code)
+{
+    return code == ERR_LOG_OFFSET_OUT_OF_RANGE_EXCEPTION || code == ERR_NOT_FOUND;
+}
+
+/* As long as nothing was given, what went meanwhile is no matter: the plan is made anew. */
+static enum err_code read_planned(struct scan *scan, struct err *err)
+{
+    struct err own = {0};
+    enum err_code code = read_rows(scan, &own);
+    for (int i = 1; is_passing(code) && scan->source != SOURCE_LAKE && !scan->printer.row_count && i < ATTEMPTS_MAX;
+         i++) {
+        union_lake_close(scan->lake);
+        scan->lake = NULL;
+        code = plan_union(scan, &own);
+        if (code == OK)
+            code = read_rows(scan, &own);
+    }
+    if (code != OK && err)
+        *err = own;
+    return code;
+}
+
 static enum err_code run(struct scan *scan, struct err *err)
 {
     bool is_lake = false;
@@ -194,7 +220,7 @@ static enum err_code run(struct scan *scan, struct err *err)
     int64_t started = os_mono_ns(scan->cmd->os);
     enum err_code code = OK;
     if (scan->plan.snapshot_id || scan->source != SOURCE_LAKE)
-        code = read_rows(scan, err);
+        code = read_planned(scan, err);
     cmd_progress_end(&scan->progress);
     TRY(code);
     TRY(printer_finish(&scan->printer, err));

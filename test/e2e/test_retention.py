@@ -56,6 +56,10 @@ async def test_old_segments_go_and_stay_gone(trimming, connect):
     start = await settled(table, 15)
     await until(lambda: disk_is(trimming, table, 1))
     assert len(segments(trimming, kept)) >= 2 and await start_of(kept) == 0
+    weir = Weir(trimming.bootstrap)
+    weir.run("tail", table.name, "--from", "0", "--limit", "1", code=64)
+    assert "E-LOG-OFFSET-OUT-OF-RANGE" in weir.errors and "went by table.log.ttl" in weir.errors and "--from earliest" in weir.errors
+    assert len(weir.rows("scan", table.name)) == 20 - start
     for restarted in (False, True):
         assert await start_of(table) == start
         assert [c.offset for c in await table.scan()] == list(range(start, 20))
