@@ -5,4 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 tools/venv.sh
 [ -n "${WEIR_E2E_BINARY:-}${WEIR_E2E_BOOTSTRAP:-}" ] || tools/build.sh asan
-exec build/venv/bin/python -m pytest -c test/e2e/pytest.ini test/e2e "$@"
+rc=0
+build/venv/bin/python -m pytest -c test/e2e/pytest.ini test/e2e "$@" || rc=$?
+[ "$rc" != 5 ] || echo "no test of test/e2e has that in its name"
+exit "$rc"

@@ -6,4 +6,7 @@ cd "$(dirname "$0")/.."
 tools/venv.sh
 [ -n "${WEIR_BINARY:-}" ] || tools/build.sh asan
 export WEIR_BINARY=${WEIR_BINARY:-$PWD/build/asan/weir}
-exec build/venv/bin/python -m pytest -c python/pytest.ini --rootdir python python/tests "$@"
+rc=0
+build/venv/bin/python -m pytest -c python/pytest.ini --rootdir python python/tests "$@" || rc=$?
+[ "$rc" != 5 ] || echo "no test of python/tests has that in its name"
+exit "$rc"
