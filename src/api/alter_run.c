@@ -97,7 +97,7 @@ static enum err_code store(struct api *api, const struct table_info *table, cons
     }
     os_mutex_unlock(&api->partition_mutex);
     if (code == OK && time)
-        api_time_partitions(api, altered, true);
+        api_time_partitions(api, altered, api_clock_is_steady(api));
     table_unref(altered);
     return code;
 }

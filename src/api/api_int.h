@@ -54,9 +54,9 @@ struct api {
     struct api_meter *meters;        /* one for each of api_served */
     struct os_mutex partition_mutex; /* one partition at a time is made or dropped; before all other locks */
     int64_t partition_missing_ns;    /* atomic: when the trace was last told of one */
-    /* When partitions by time were last looked at, by both clocks; 0: not yet. One check at a time uses them. */
+    struct os_mutex mutex;           /* guards what follows */
+    /* When partitions by time were last looked at, by both clocks; 0: not yet. */
     int64_t time_checked_wall_ms, time_checked_mono_ns;
-    struct os_mutex mutex;    /* guards what follows */
     struct api_held *held;    /* calls that wait for something: api_hold */
     struct api_call *waiting; /* for room, oldest first: room.c */
     struct api_call **waiting_end;
@@ -290,6 +290,8 @@ MUST_CHECK enum err_code api_partition_open(struct api *api, const struct table_
 /* The zone of a table's partitions by time (blocks). errors: INVALID_CONFIG_EXCEPTION: no such zone. */
 MUST_CHECK enum err_code api_time_zone(struct api *api, const struct time_partitions *time, struct zone **zone,
                                        struct err *err);
+/* The wall clock has not been set since partitions by time were last looked at. */
+bool api_clock_is_steady(struct api *api);
 /* Makes the partitions that the time asks for, and drops those that it has passed by, if may_drop (blocks). Under ddl.
  * What does not work is in the trace and is tried again at the next check. */
 void api_time_partitions(struct api *api, const struct table_info *table, bool may_drop);

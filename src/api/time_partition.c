@@ -2,7 +2,7 @@
  *
  * Two things differ from Fluss, so that no row is lost by a clock. A partition of a lake table goes only when the lake
  * has all its rows: its buckets are sealed first, then compared, so that no write slips in between. And after the wall
- * clock has jumped a check drops nothing; the next one believes it. */
+ * clock has jumped neither a check nor an ALTER TABLE drops anything; the next check believes it. */
 #include "api/api_int.h"
 
 #define TIME_JUMP_MS_MAX 60000 /* wall clock against monotonic one, between two checks */
@@ -155,24 +155,44 @@ void api_time_partitions(struct api *api, const struct table_info *table, bool m
 
 /* ---- the check ---- */
 
-static bool clock_is_steady(struct api *api)
+/* How far the wall clock was set since the last check; 0 before the first one, which believes it. */
+static int64_t clock_jump_locked(const struct api *api, int64_t wall_ms, int64_t mono_ns)
 {
-    int64_t wall = os_wall_ms(api->config.os), mono = os_mono_ns(api->config.os);
-    int64_t jump = (wall - api->time_checked_wall_ms) - (mono - api->time_checked_mono_ns) / 1000000;
-    bool first = !api->time_checked_mono_ns, steady = jump <= TIME_JUMP_MS_MAX && jump >= -TIME_JUMP_MS_MAX;
-    api->time_checked_wall_ms = wall;
-    api->time_checked_mono_ns = mono;
-    if (!first && !steady)
-        trace_warn(api->config.trace, "api", "clock_jumped", trace_i64("ms", jump),
+    if (!api->time_checked_mono_ns)
+        return 0;
+    int64_t jump_ms = (wall_ms - api->time_checked_wall_ms) - (mono_ns - api->time_checked_mono_ns) / 1000000;
+    return jump_ms <= TIME_JUMP_MS_MAX && jump_ms >= -TIME_JUMP_MS_MAX ? 0 : jump_ms;
+}
+
+bool api_clock_is_steady(struct api *api)
+{
+    int64_t wall_ms = os_wall_ms(api->config.os), mono_ns = os_mono_ns(api->config.os);
+    os_mutex_lock(&api->mutex);
+    bool steady = clock_jump_locked(api, wall_ms, mono_ns) == 0;
+    os_mutex_unlock(&api->mutex);
+    return steady;
+}
+
+/* The clock is believed from here on. */
+static bool clock_check(struct api *api)
+{
+    int64_t wall_ms = os_wall_ms(api->config.os), mono_ns = os_mono_ns(api->config.os);
+    os_mutex_lock(&api->mutex);
+    int64_t jump_ms = clock_jump_locked(api, wall_ms, mono_ns);
+    api->time_checked_wall_ms = wall_ms;
+    api->time_checked_mono_ns = mono_ns;
+    os_mutex_unlock(&api->mutex);
+    if (jump_ms)
+        trace_warn(api->config.trace, "api", "clock_jumped", trace_i64("ms", jump_ms),
                    trace_str("remedy", "partitions by time are dropped from the next check on; set the clock before it "
                                        "if it is wrong"));
-    return first || steady;
+    return !jump_ms;
 }
 
 void api_time_partitions_check(struct api *api)
 {
     struct meta_tables tables = {0};
-    bool may_drop = clock_is_steady(api);
+    bool may_drop = clock_check(api);
     if (meta_table_list(api->config.meta, (struct slice){0}, &tables, NULL) != OK)
         return;
     for (size_t i = 0; i < tables.len && !api_is_stopping(api); i++) {

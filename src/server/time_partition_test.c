@@ -166,6 +166,37 @@ static void a_clock_that_jumps_drops_nothing_at_once(void **state)
     buf_deinit(&trace);
 }
 
+static void alter(struct server_bed *bed, const char *table)
+{
+    struct raw raw;
+    struct wire_pb_alter_config change = {.config_key = SLICE("note"), .op_type = 0};
+    WIRE_SET(&change, config_value, SLICE("x"));
+    struct wire_alter_table_request request = {
+        .table_path = {SLICE("fluss"), slice_str(table)}, .config_changes = &change, .config_changes_count = 1};
+    struct wire_alter_table_response response;
+    MUST(call(bed, WIRE_ALTER_TABLE, &request, &response, &raw));
+    raw_close(&raw);
+}
+
+static void an_alteration_after_a_jump_drops_nothing_either(void **state)
+{
+    struct server_bed bed;
+    (void)state;
+    held_clock_set(NOVEMBER_11);
+    start(&bed, NULL); /* with the interval of 10 minutes: only the start looks */
+    create(&bed, "t", "\"day\"", ",\"table.auto-partition.num-retention\":\"0\"");
+    expect(&bed, "t", "20241111 20241112");
+    os_sleep_ns(os_real(), 300000000);
+    held_clock_jump(DAYS(30));
+    alter(&bed, "t");
+    expect(&bed, "t", "20241111 20241112 20241211 20241212");
+    held_clock_jump(DAYS(-30));
+    held_clock_pass(DAYS(1)); /* that which passes is believed */
+    alter(&bed, "t");
+    expect(&bed, "t", "20241112 20241113 20241211 20241212");
+    server_bed_stop(&bed);
+}
+
 static void a_restart_finds_them_and_makes_up_for_its_absence(void **state)
 {
     struct server_bed bed;
@@ -202,5 +233,5 @@ static void limits_stop_the_making_not_the_table(void **state)
 }
 
 TESTS("server.time_partition", TEST(they_come_and_go_with_the_days), TEST(of_several_keys_the_one_named_counts),
-      TEST(a_clock_that_jumps_drops_nothing_at_once), TEST(a_restart_finds_them_and_makes_up_for_its_absence),
-      TEST(limits_stop_the_making_not_the_table))
+      TEST(a_clock_that_jumps_drops_nothing_at_once), TEST(an_alteration_after_a_jump_drops_nothing_either),
+      TEST(a_restart_finds_them_and_makes_up_for_its_absence), TEST(limits_stop_the_making_not_the_table))
