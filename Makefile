@@ -33,7 +33,7 @@ sim: ## the simulator, 100 seeds; SEED=n repeats one run exactly
 fuzz: ## one parser: F=wire_frame SECONDS=60; without F the list of them
 	@tools/fuzz.sh '$(F)' '$(SECONDS)'
 
-bench: all ## beside the real Fluss, into docs/performance.md; ARGS=--parts
+bench: all ## beside the real Fluss; ARGS='--parts log' for a part of it
 	@bench/compare.py $(ARGS)
 
 tsan: ## the tests of `make unit` under the thread sanitizer
