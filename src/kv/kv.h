@@ -6,8 +6,8 @@
  * Two engines: RocksDB, and one in memory that keeps a copy in a file, for the simulator. RocksDB goes to the disk by
  * itself, not through struct os, and its files can be opened by RocksDB 6.20 (the one in Fluss's connectors).
  *
- * thread  reads (get, iterators) from any thread, beside one run at a time. Calls
- * marked (blocks) wait for the disk; kv_get_cached never does. Pins and iterators must be gone before the close. */
+ * thread  reads (get, iterators) from any thread, beside one run at a time. Calls marked (blocks) wait for the disk;
+ *         kv_get_cached never does. Pins and iterators must be gone before the close. */
 #ifndef WEIR_KV_KV_H
 #define WEIR_KV_KV_H
 
