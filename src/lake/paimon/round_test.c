@@ -72,6 +72,13 @@ static void assert_nothing_dangles(struct paimon_bed *bed, struct paimon_table *
     arena_deinit(&arena);
 }
 
+static enum err_code count_data_file(void *arg, const char *name, bool is_dir, struct err *e)
+{
+    (void)is_dir, (void)e;
+    *(size_t *)arg += slice_starts_with(slice_str(name), SLICE("data-"));
+    return OK;
+}
+
 /* ---- compaction and expiry ---- */
 
 static void compactions_destroy(paimon_compactions *list)
@@ -341,42 +348,61 @@ static void a_round_can_be_taken_back(void **state)
 }
 
 /* The server creates no such table yet, but the files of one are as Paimon wants them. */
-static void partitions_have_directories_and_sequences_of_their_own(void **state)
+/* Tables partitioned by a date, with one bucket each. */
+static void partitioned_bed_init(struct paimon_bed *bed, struct paimon_table **table)
 {
-    (void)state;
     static const char json[] =
         "{\"version\":1,\"schema\":{\"version\":1,\"columns\":[{\"name\":\"id\",\"data_type\":{\"type\":"
         "\"INTEGER\",\"nullable\":false}},{\"name\":\"d\",\"data_type\":{\"type\":\"DATE\",\"nullable\":false}}],"
         "\"primary_key\":[\"id\",\"d\"]},\"partition_key\":[\"d\"],\"bucket_key\":[\"id\"],\"bucket_count\":1,"
         "\"properties\":{},\"custom_properties\":{}}";
+    paimon_bed_init(bed, 9, true, 1);
+    MUST(table_descriptor_from_json(&bed->arena, slice_str(json), &bed->descriptor, &err));
+    MUST(table_descriptor_normalize(&bed->arena, &bed->descriptor, &err));
+    MUST(bed_create(bed, &err));
+    bed_open(bed, table);
+}
+
+/* The keys 0..count-1, into the partition of that day. */
+static void put_keys(struct paimon_bed *bed, struct paimon_round *round, int32_t day, int32_t count)
+{
+    struct datum partition = {.i64 = day};
+    struct paimon_bucket *bucket;
+    MUST(paimon_round_bucket(round, &partition, 0, &bucket, &err));
+    for (int32_t id = 0; id < count; id++) {
+        struct column columns[2];
+        struct paimon_change change = {PAIMON_INSERT, id, 0, id, 1};
+        for (int c = 0; c < 2; c++)
+            columns[c] = (struct column){.type = bed->descriptor.schema.columns[c].type,
+                                         .length = 1,
+                                         .data = (uint8_t *)(c ? &day : &id),
+                                         .data_len = 4};
+        MUST(paimon_bucket_change(bucket, &change, columns, 0, &err));
+    }
+    MUST(paimon_bucket_end(bucket, &err));
+    MUST(paimon_bucket_end(bucket, &err));
+}
+
+static bool has_partition(const struct paimon_bed *bed, struct paimon_table *table, const char *name)
+{
+    struct path dir;
+    struct os_stat found;
+    MUST(paimon_path_set(&dir, &err, "%s/%s/bucket-0", TABLE_DIR(table), name));
+    return os_stat(bed->os, dir.text, &found, NULL) == OK;
+}
+
+static void partitions_have_directories_and_sequences_of_their_own(void **state)
+{
+    (void)state;
     struct paimon_bed bed;
     struct paimon_table *table;
     struct paimon_round *round;
     struct paimon_committed committed;
     struct paimon_stat stat;
-    paimon_bed_init(&bed, 9, true, 1);
-    MUST(table_descriptor_from_json(&bed.arena, slice_str(json), &bed.descriptor, &err));
-    MUST(table_descriptor_normalize(&bed.arena, &bed.descriptor, &err));
-    MUST(bed_create(&bed, &err));
-    bed_open(&bed, &table);
+    partitioned_bed_init(&bed, &table);
     MUST(bed_begin(&bed, table, &round, &err));
-    for (int32_t day = 0; day < 3; day++) {
-        struct datum partition = {.i64 = day};
-        struct paimon_bucket *bucket;
-        MUST(paimon_round_bucket(round, &partition, 0, &bucket, &err));
-        for (int32_t id = 0; id <= day; id++) {
-            struct column columns[2];
-            struct paimon_change change = {PAIMON_INSERT, id, 0, id, 1};
-            for (int c = 0; c < 2; c++)
-                columns[c] = (struct column){.type = bed.descriptor.schema.columns[c].type,
-                                             .length = 1,
-                                             .data = (uint8_t *)(c ? &day : &id),
-                                             .data_len = 4};
-            MUST(paimon_bucket_change(bucket, &change, columns, 0, &err));
-        }
-        MUST(paimon_bucket_end(bucket, &err));
-        MUST(paimon_bucket_end(bucket, &err));
-    }
+    for (int32_t day = 0; day < 3; day++)
+        put_keys(&bed, round, day, day + 1);
     MUST(paimon_round_commit(round, NULL, &committed, &err));
     paimon_round_destroy(round);
     assert_int_equal(committed.file_count, 6);
@@ -384,10 +410,53 @@ static void partitions_have_directories_and_sequences_of_their_own(void **state)
     assert_int_equal(stat.bucket_count, 3);
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(stat.buckets[i].sequence_max, stat.buckets[i].row_count - 1);
+    assert_true(has_partition(&bed, table, "d=1970-01-03"));
+    paimon_table_close(table);
+    paimon_bed_deinit(&bed);
+}
+
+static size_t data_file_count(const struct paimon_bed *bed, struct paimon_table *table, const char *partition)
+{
     struct path dir;
-    struct os_stat found;
-    MUST(paimon_path_set(&dir, &err, "%s/d=1970-01-03/bucket-0", TABLE_DIR(table)));
-    MUST(os_stat(bed.os, dir.text, &found, &err));
+    size_t count = 0;
+    MUST(paimon_path_set(&dir, &err, "%s/%s/bucket-0", TABLE_DIR(table), partition));
+    MUST(os_dir_list(bed->os, dir.text, count_data_file, &count, &err));
+    return count;
+}
+
+/* What a compaction replaced in one partition goes with its snapshots, the files of the others stay. */
+static void expiry_takes_the_files_of_each_partition_that_nobody_needs(void **state)
+{
+    (void)state;
+    struct paimon_bed bed;
+    struct paimon_table *table;
+    struct paimon_committed committed;
+    struct paimon_stat stat;
+    int64_t id, earliest, latest;
+    partitioned_bed_init(&bed, &table);
+    for (int32_t round_count = 0; round_count < 6; round_count++) {
+        struct paimon_round *round;
+        MUST(bed_begin(&bed, table, &round, &err));
+        put_keys(&bed, round, 0, round_count + 1); /* each round */
+        if (round_count == 0)
+            put_keys(&bed, round, 1, 4); /* once, never merged */
+        MUST(paimon_round_commit(round, NULL, &committed, &err));
+        paimon_round_destroy(round);
+    }
+    assert_int_equal(data_file_count(&bed, table, "d=1970-01-01"), 6);
+    do
+        MUST(compact(table, true, &id, &err));
+    while (id);
+    assert_int_equal(data_file_count(&bed, table, "d=1970-01-01"), 7); /* the old ones are others' still */
+    MUST(expire(table, 1, &err));
+    MUST(paimon_snapshot_range(table, &earliest, &latest, &err));
+    assert_int_equal(earliest, latest);
+    assert_int_equal(data_file_count(&bed, table, "d=1970-01-01"), 1);
+    assert_int_equal(data_file_count(&bed, table, "d=1970-01-02"), 1);
+    MUST(paimon_snapshot_stat(table, latest, &bed.arena, &stat, &err));
+    assert_int_equal(stat.bucket_count, 2);
+    assert_int_equal(stat.buckets[0].row_count, 6);
+    assert_int_equal(stat.buckets[1].row_count, 4);
     paimon_table_close(table);
     paimon_bed_deinit(&bed);
 }
@@ -625,6 +694,7 @@ TESTS("paimon.round", TEST(rounds_follow_each_other), TEST(a_round_of_a_narrower
       TEST(compactions_and_rounds_pass_each_other), TEST(many_buckets_are_compacted_in_one_commit),
       TEST(a_compaction_whose_files_are_gone_is_a_conflict), TEST(a_round_can_be_taken_back),
       TEST(partitions_have_directories_and_sequences_of_their_own),
+      TEST(expiry_takes_the_files_of_each_partition_that_nobody_needs),
       TEST(snapshots_go_by_age_and_number_and_stay_when_named), TEST(refuses_what_does_not_belong_to_the_table),
       TEST(a_kill_at_any_step_leaves_a_whole_snapshot_and_nothing_else), TEST(a_power_cut_at_any_step_too),
       TEST(a_failed_sync_fails_the_round_or_comes_after_it), TEST(a_full_disk_fails_the_round_and_takes_it_back))
