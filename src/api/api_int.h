@@ -56,7 +56,7 @@ struct api {
     int64_t partition_missing_ns;    /* atomic: when the trace was last told of one */
     struct os_mutex mutex;           /* guards what follows */
     /* When partitions by time were last looked at, by both clocks; 0: not yet. */
-    int64_t time_checked_wall_ms, time_checked_mono_ns;
+    struct os_clock_watch clock;
     struct api_held *held;    /* calls that wait for something: api_hold */
     struct api_call *waiting; /* for room, oldest first: room.c */
     struct api_call **waiting_end;

@@ -5,8 +5,6 @@
  * clock has jumped neither a check nor an ALTER TABLE drops anything; the next check believes it. */
 #include "api/api_int.h"
 
-#define TIME_JUMP_MS_MAX 60000 /* wall clock against monotonic one, between two checks */
-
 struct time_check {
     struct api *api;
     const struct table_info *table;
@@ -155,20 +153,10 @@ void api_time_partitions(struct api *api, const struct table_info *table, bool m
 
 /* ---- the check ---- */
 
-/* How far the wall clock was set since the last check; 0 before the first one, which believes it. */
-static int64_t clock_jump_locked(const struct api *api, int64_t wall_ms, int64_t mono_ns)
-{
-    if (!api->time_checked_mono_ns)
-        return 0;
-    int64_t jump_ms = (wall_ms - api->time_checked_wall_ms) - (mono_ns - api->time_checked_mono_ns) / 1000000;
-    return jump_ms <= TIME_JUMP_MS_MAX && jump_ms >= -TIME_JUMP_MS_MAX ? 0 : jump_ms;
-}
-
 bool api_clock_is_steady(struct api *api)
 {
-    int64_t wall_ms = os_wall_ms(api->config.os), mono_ns = os_mono_ns(api->config.os);
     os_mutex_lock(&api->mutex);
-    bool steady = clock_jump_locked(api, wall_ms, mono_ns) == 0;
+    bool steady = os_clock_jump_ms(api->config.os, &api->clock) == 0;
     os_mutex_unlock(&api->mutex);
     return steady;
 }
@@ -176,11 +164,9 @@ bool api_clock_is_steady(struct api *api)
 /* The clock is believed from here on. */
 static bool clock_check(struct api *api)
 {
-    int64_t wall_ms = os_wall_ms(api->config.os), mono_ns = os_mono_ns(api->config.os);
     os_mutex_lock(&api->mutex);
-    int64_t jump_ms = clock_jump_locked(api, wall_ms, mono_ns);
-    api->time_checked_wall_ms = wall_ms;
-    api->time_checked_mono_ns = mono_ns;
+    int64_t jump_ms = os_clock_jump_ms(api->config.os, &api->clock);
+    os_clock_believe(api->config.os, &api->clock);
     os_mutex_unlock(&api->mutex);
     if (jump_ms)
         trace_warn(api->config.trace, "api", "clock_jumped", trace_i64("ms", jump_ms),

@@ -198,3 +198,18 @@ size_t os_open_files(struct os *os)
     /* One of them is the listing's own. */
     return os_dir_list(os, "/proc/self/fd", count_entry, &count, NULL) == OK && count > 0 ? count - 1 : 0;
 }
+
+/* ---- the clock ---- */
+
+int64_t os_clock_jump_ms(struct os *os, const struct os_clock_watch *watch)
+{
+    if (!watch->mono_ns)
+        return 0;
+    int64_t jump_ms = (os_wall_ms(os) - watch->wall_ms) - (os_mono_ns(os) - watch->mono_ns) / 1000000;
+    return jump_ms <= OS_CLOCK_JUMP_MS_MAX && jump_ms >= -OS_CLOCK_JUMP_MS_MAX ? 0 : jump_ms;
+}
+
+void os_clock_believe(struct os *os, struct os_clock_watch *watch)
+{
+    *watch = (struct os_clock_watch){os_wall_ms(os), os_mono_ns(os)};
+}

@@ -96,6 +96,16 @@ MUST_CHECK enum err_code os_remove_tree(struct os *os, const char *path, struct 
 
 int64_t os_mono_ns(struct os *os); /* never goes back; for durations and deadlines */
 int64_t os_wall_ms(struct os *os); /* since 1970-01-01 UTC */
+
+/* Whether the wall clock was set since it was last believed: it goes on as the monotonic one does, or somebody moved
+ * it. For what deletes by time. The zero value believes the first look. One thread at a time. */
+struct os_clock_watch {
+    int64_t wall_ms, mono_ns;
+};
+#define OS_CLOCK_JUMP_MS_MAX 60000 /* as much as clocks are slewed */
+/* How far; 0: not by more than OS_CLOCK_JUMP_MS_MAX. */
+int64_t os_clock_jump_ms(struct os *os, const struct os_clock_watch *watch);
+void os_clock_believe(struct os *os, struct os_clock_watch *watch);
 void os_random(struct os *os, void *ptr, size_t len);
 /* A random UUID, lower case with dashes: 36 letters and a NUL. */
 void os_uuid(struct os *os, char out[37]);

@@ -59,6 +59,7 @@ struct server {
     struct loop *ticker;
     struct timer tick, tiering_tick, partition_tick;
     int64_t logs_expire_ns; /* when logs are looked at for old segments */
+    struct os_clock_watch logs_clock;
     struct task partition_check;
     unsigned partition_checking; /* atomic: the check is queued or runs */
     struct task tick_start, tick_stop, tiering_wake;

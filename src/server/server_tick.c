@@ -2,12 +2,21 @@
  * that come and go by time. */
 #include "server/server_int.h"
 
+/* What is old by a clock that was just set is not dropped at once: it may be set right until the next look. */
 static void expire_logs(struct server *server)
 {
     int64_t now = loop_now_ns(server->ticker);
     if (now < server->logs_expire_ns)
         return;
     server->logs_expire_ns = now + conf_duration_ms(server->conf, CONF_LOG_RETENTION_CHECK_INTERVAL) * 1000000;
+    int64_t jump_ms = os_clock_jump_ms(server->os, &server->logs_clock);
+    os_clock_believe(server->os, &server->logs_clock);
+    if (jump_ms) {
+        trace_warn(
+            server->trace, "server", "clock_jumped", trace_i64("ms", jump_ms),
+            trace_str("remedy", "old segments go from the next check on; set the clock before it if it is wrong"));
+        return;
+    }
     buckets_expire(server->buckets, conf_bool(server->conf, CONF_LOG_RETENTION_ROLL_ACTIVE));
 }
 

@@ -136,12 +136,6 @@ static void of_several_keys_the_one_named_counts(void **state)
     server_bed_stop(&bed);
 }
 
-static bool comes_before(struct buf *text, const char *first, const char *second)
-{
-    const char *a = strstr(buf_cstr(text), first), *b = strstr(buf_cstr(text), second);
-    return a && b && a < b;
-}
-
 static void a_clock_that_jumps_drops_nothing_at_once(void **state)
 {
     struct server_bed bed;
@@ -160,9 +154,9 @@ static void a_clock_that_jumps_drops_nothing_at_once(void **state)
     expect(&bed, "t", "20241012 20241013 20241211 20241212");
     server_bed_stop(&bed);
     test_captured_take(&trace);
-    assert_true(comes_before(&trace, "clock_jumped", "time_partition_dropped"));
+    assert_true(test_comes_before(&trace, "clock_jumped", "time_partition_dropped"));
     /* A check that may drop does so before it makes any: the one that saw the jump did not. */
-    assert_true(comes_before(&trace, "partition=20241212", "time_partition_dropped"));
+    assert_true(test_comes_before(&trace, "partition=20241212", "time_partition_dropped"));
     buf_deinit(&trace);
 }
 

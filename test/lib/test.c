@@ -88,3 +88,9 @@ const char *test_dir(void)
     assert_int_equal(mkdir(path, 0755), 0);
     return path;
 }
+
+bool test_comes_before(struct buf *text, const char *first, const char *second)
+{
+    const char *a = strstr(buf_cstr(text), first), *b = strstr(buf_cstr(text), second);
+    return a && b && a < b;
+}

@@ -7,6 +7,7 @@
 #ifndef WEIR_TEST_LIB_TEST_H
 #define WEIR_TEST_LIB_TEST_H
 
+#include "base/buf.h"
 #include "base/err.h"
 
 #include <setjmp.h>
@@ -61,5 +62,7 @@ void test_each_line(const char *name, test_line_fn *fn, void *arg);
 
 /* A new empty directory under the build folder's scratch space, removed at exit. */
 const char *test_dir(void);
+/* Both are in the text, in this order. */
+bool test_comes_before(struct buf *text, const char *first, const char *second);
 
 #endif
