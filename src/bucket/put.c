@@ -96,7 +96,9 @@ enum err_code put_newest_get(struct put *put, struct slice key, struct slice *va
         *value = version->deleted ? (struct slice){0} : version->value;
         return OK;
     }
-    return state_engine_get(put->state, key, true, &put->state->scratch, value, err);
+    if (!put->engine)
+        TRY(state_engine_take(put->state, true, &put->engine, err));
+    return state_engine_get(put->engine, key, true, &put->state->scratch, value, err);
 }
 
 enum err_code put_change(struct put *put, enum change_type change, const struct datum *row, struct err *err)
@@ -275,6 +277,7 @@ enum err_code bucket_put(struct bucket *bucket, const struct bucket_put *what, s
     enum err_code code = put_under_lock(&put, what, append, err);
     arena_reset(&bucket->state->scratch);
     os_mutex_unlock(&bucket->state->write_lock);
+    state_engine_release(put.state, put.engine);
     delta_unref(put.frozen);
     delta_unref(put.written);
     vec_deinit(&put.undo.steps);

@@ -15,6 +15,7 @@ struct put {
     int64_t next_offset;               /* of the next changelog row */
     int64_t row_count;
     struct delta *frozen, *written; /* the state's when the put began, counted: values are borrowed from them */
+    struct kv *engine;              /* from the first look there on */
     struct delta_undo undo;
     struct buf key, value;
 };

@@ -6,7 +6,8 @@ struct bucket_scan {
     struct delta *active, *frozen; /* counted: the items point into them */
     struct delta_item *items;      /* in key order, each key once */
     size_t item_count, item_at;
-    struct kv_iter *iter; /* NULL: no engine */
+    struct kv *engine;    /* NULL: there was none */
+    struct kv_iter *iter; /* of it */
     struct slice engine_key, engine_value;
     bool engine_more, engine_loaded;
 };
@@ -52,6 +53,18 @@ static struct delta_item *delta_part(const struct delta *delta, struct slice pre
     return whole ? delta_collect_prefix(delta, prefix, below, count) : delta_collect(delta, below, count);
 }
 
+/* Opening the engine takes its time, so it comes before the mutex; meanwhile one may come to be. */
+static enum err_code engine_take_and_lock(struct bucket *bucket, bool may_block, struct kv **engine, struct err *err)
+{
+    for (;;) {
+        enum err_code code = state_engine_take(bucket->state, may_block, engine, err);
+        os_mutex_lock(&bucket->mutex);
+        if (code != OK || *engine || !bucket->state->engine_exists)
+            return code;
+        os_mutex_unlock(&bucket->mutex);
+    }
+}
+
 enum err_code bucket_scan_open(struct bucket *bucket, struct slice prefix, bool may_block, struct bucket_scan **out,
                                int64_t *log_offset, struct err *err)
 {
@@ -65,11 +78,12 @@ enum err_code bucket_scan_open(struct bucket *bucket, struct slice prefix, bool 
     size_t newer_count = 0, older_count = 0;
     struct delta_item *newer = NULL, *older = NULL;
     scan->bucket = bucket_ref(bucket);
-    os_mutex_lock(&bucket->mutex);
-    enum err_code code = bucket_check_open_locked(bucket, err);
+    enum err_code code = engine_take_and_lock(bucket, may_block, &scan->engine, err);
+    if (code == OK)
+        code = bucket_check_open_locked(bucket, err);
     /* Under the mutex, so that engine and frozen generation are of the same moment. */
-    if (code == OK && state->engine)
-        code = kv_iter_open(state->engine, (struct slice){0}, prefix, &scan->iter, err);
+    if (code == OK && scan->engine)
+        code = kv_iter_open(scan->engine, (struct slice){0}, prefix, &scan->iter, err);
     if (code == OK) {
         scan->active = delta_ref(state->active);
         scan->frozen = delta_ref(state->frozen);
@@ -136,10 +150,9 @@ void bucket_scan_close(struct bucket_scan *scan)
         return;
     struct bucket *bucket = scan->bucket;
     kv_iter_close(scan->iter);
-    os_mutex_lock(&bucket->mutex);
+    state_engine_release(bucket->state, scan->engine);
     delta_unref(scan->active);
     delta_unref(scan->frozen);
-    os_mutex_unlock(&bucket->mutex);
     mem_free(scan->items);
     mem_free(scan);
     bucket_unref(bucket);

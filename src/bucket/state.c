@@ -12,18 +12,32 @@ static bool delta_answer(const struct delta *delta, struct slice key, int64_t be
     return true;
 }
 
-enum err_code state_engine_get(struct state *state, struct slice key, bool may_block, struct arena *arena,
+enum err_code state_engine_take(struct state *state, bool may_block, struct kv **engine, struct err *err)
+{
+    *engine = NULL;
+    if (!__atomic_load_n(&state->engine_exists, __ATOMIC_ACQUIRE))
+        return OK;
+    return kv_slot_take(&state->engine, may_block, engine, err);
+}
+
+void state_engine_release(struct state *state, struct kv *engine)
+{
+    if (engine)
+        kv_slot_release(&state->engine);
+}
+
+enum err_code state_engine_get(struct kv *engine, struct slice key, bool may_block, struct arena *arena,
                                struct slice *value, struct err *err)
 {
     struct kv_pin pin = {0};
     bool known = true;
     *value = (struct slice){0};
-    if (!state->engine)
+    if (!engine)
         return OK;
     if (may_block)
-        TRY(kv_get(state->engine, key, &pin, err));
+        TRY(kv_get(engine, key, &pin, err));
     else
-        TRY(kv_get_cached(state->engine, key, &known, &pin, err));
+        TRY(kv_get_cached(engine, key, &known, &pin, err));
     if (!known)
         return err_set(err, ERR_WOULD_BLOCK, "the key's block is on disk");
     if (pin.found)
@@ -46,14 +60,18 @@ enum err_code bucket_lookup(struct bucket *bucket, struct slice key, bool may_bl
     os_mutex_unlock(&bucket->mutex);
     if (code != OK || found)
         return code;
-    /* The engine is never closed before the bucket, and only gets newer: what it says is durable. */
-    return state_engine_get(state, key, may_block, arena, value, err);
+    /* The engine only gets newer, and what it says is durable. */
+    struct kv *engine;
+    TRY(state_engine_take(state, may_block, &engine, err));
+    code = state_engine_get(engine, key, may_block, arena, value, err);
+    state_engine_release(state, engine);
+    return code;
 }
 
 bool bucket_in_memory(const struct bucket *bucket)
 {
     const struct state *state = bucket->state;
-    return !state || (!__atomic_load_n(&state->engine, __ATOMIC_ACQUIRE) && state->number_column < 0);
+    return !state || (!__atomic_load_n(&state->engine_exists, __ATOMIC_ACQUIRE) && state->number_column < 0);
 }
 
 static void count(size_t *total, size_t *counted, size_t bytes)
@@ -178,22 +196,22 @@ static enum err_code run_write(struct kv *kv, const struct delta_item *items, si
     return code;
 }
 
-static enum err_code engine_write(struct bucket *bucket, struct kv **engine, struct err *err)
+static enum err_code engine_write(struct bucket *bucket, struct err *err)
 {
     struct state *state = bucket->state;
     char path[OS_PATH_MAX];
+    struct kv *engine;
     size_t count;
-    *engine = state->engine;
-    if (!*engine) {
+    if (!state->engine.env) {
         bucket_path(bucket, "kv", path);
-        TRY(kv_open(bucket->env->kv, path, engine, err));
+        kv_slot_init(&state->engine, bucket->env->kv, path);
     }
+    TRY(kv_slot_take(&state->engine, true, &engine, err));
     struct delta_item *items = delta_collect(state->frozen, INT64_MAX, &count);
     delta_sort(items, count);
-    enum err_code code = run_write(*engine, items, count, state->engine != NULL, err);
+    enum err_code code = run_write(engine, items, count, state->engine_exists, err);
     mem_free(items);
-    if (code != OK && !state->engine)
-        kv_close(*engine);
+    kv_slot_release(&state->engine);
     return code;
 }
 
@@ -201,12 +219,11 @@ static enum err_code frozen_write(struct bucket *bucket, int64_t end, int64_t ro
                                   struct err *err)
 {
     struct state *state = bucket->state;
-    struct kv *engine;
     /* The state is never ahead of the log. */
     TRY(bucket_make_durable(bucket, end, err));
-    TRY(engine_write(bucket, &engine, err));
+    TRY(engine_write(bucket, err));
     os_mutex_lock(&bucket->mutex);
-    __atomic_store_n(&state->engine, engine, __ATOMIC_RELEASE);
+    __atomic_store_n(&state->engine_exists, true, __ATOMIC_RELEASE);
     state->written = state->frozen;
     state->frozen = NULL;
     state->applied = end;
@@ -225,7 +242,8 @@ void bucket_state_flush(struct bucket *bucket)
     uint64_t bytes;
     os_mutex_lock(&state->state_lock);
     /* A failure leaves the generation frozen; the next tick asks again. */
+    struct err err = {0};
     if (freeze(bucket, &end, &row_count, &bytes))
-        (void)!frozen_write(bucket, end, row_count, bytes, NULL);
+        bucket_tell_refused(bucket, frozen_write(bucket, end, row_count, bytes, &err), &err);
     os_mutex_unlock(&state->state_lock);
 }

@@ -26,7 +26,8 @@ struct state {
     struct delta *active;            /* entries change under both write_lock and mutex, so either is enough to read */
     struct delta *frozen;            /* being written to the engine, or NULL; never changes */
     struct delta *written;           /* what the engine got last, kept to save looking there, or NULL; never changes */
-    struct kv *engine;               /* NULL: nothing was written yet; set once */
+    struct kv_slot engine;           /* not before engine_exists */
+    bool engine_exists;              /* something was written to it; once set it stays; atomic */
     int64_t applied;                 /* the engine holds the changelog below it */
     uint64_t applied_bytes;          /* bytes of the log at that time */
     int64_t frozen_end, frozen_rows; /* what frozen will make applied and the row count */
@@ -69,8 +70,11 @@ MUST_CHECK enum err_code state_prefix_init(struct bucket *bucket, struct err *er
 size_t state_prefix_len(struct state *state, struct slice key, struct arena *arena);
 /* True: the bytes are a whole bucket key, so all keys that begin with them are the ones put under this prefix. */
 bool state_prefix_is_whole(const struct state *state, struct slice prefix);
-/* What the engine says of a key, into arena; ptr NULL: nothing. */
-MUST_CHECK enum err_code state_engine_get(struct state *state, struct slice key, bool may_block, struct arena *arena,
+/* The engine until state_engine_release; NULL: there is none yet. errors: as kv_slot_take. */
+MUST_CHECK enum err_code state_engine_take(struct state *state, bool may_block, struct kv **engine, struct err *err);
+void state_engine_release(struct state *state, struct kv *engine); /* NULL is fine */
+/* What an engine, or none, says of a key, into arena; ptr NULL: nothing. */
+MUST_CHECK enum err_code state_engine_get(struct kv *engine, struct slice key, bool may_block, struct arena *arena,
                                           struct slice *value, struct err *err);
 /* The file that says how far the engine is (blocks). */
 MUST_CHECK enum err_code state_mark_write(struct bucket *bucket, int64_t applied, int64_t row_count, struct err *err);

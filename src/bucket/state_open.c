@@ -64,29 +64,29 @@ static enum err_code mark_parse(const char *path, struct slice bytes, int64_t *a
     return OK;
 }
 
-/* The engine is only there once something was written to it. */
-static enum err_code engine_open(struct bucket *bucket, struct err *err)
+/* The engine is only there once something was written to it, and opened when it is asked. */
+static enum err_code engine_find(struct bucket *bucket, struct err *err)
 {
     char path[OS_PATH_MAX];
     struct buf mark = {0};
     struct state *state = bucket->state;
+    struct os_stat stat;
     mark_path(bucket, path);
     enum err_code code = os_read_whole(bucket->env->os, path, MARK_BYTES, &mark, err);
     if (code == ERR_NOT_FOUND) {
         /* An engine without a mark was written by a run that did not come so far; it is replayed over. */
-        buf_deinit(&mark);
-        struct os_stat stat;
         bucket_path(bucket, "kv", path);
-        if (os_stat(bucket->env->os, path, &stat, NULL) != OK)
-            return OK;
-        return kv_open(bucket->env->kv, path, &state->engine, err);
-    }
-    if (code == OK)
+        code = OK;
+        state->engine_exists = os_stat(bucket->env->os, path, &stat, NULL) == OK;
+    } else if (code == OK) {
+        state->engine_exists = true;
         code = mark_parse(path, buf_view(&mark), &state->applied, &state->row_count, err);
+    }
     buf_deinit(&mark);
-    TRY(code);
     bucket_path(bucket, "kv", path);
-    return kv_open(bucket->env->kv, path, &state->engine, err);
+    if (state->engine_exists)
+        kv_slot_init(&state->engine, bucket->env->kv, path);
+    return code;
 }
 
 /* ---- replay ---- */
@@ -190,7 +190,7 @@ static enum err_code changelog_replay(struct replay *replay, struct err *err)
 /* Then there is no state either, and nothing to prepare before the first write. */
 static enum err_code never_written(const struct bucket *bucket, struct err *err)
 {
-    if (bucket->state->engine)
+    if (bucket->state->engine_exists)
         return err_set(err, ERR_CORRUPT, "bucket %d has a state in %s and no log", bucket->number, bucket->home->dir);
     return OK;
 }
@@ -222,7 +222,7 @@ enum err_code state_open(struct bucket *bucket, struct err *err)
     state->active = delta_create();
     state->active_since_ns = os_mono_ns(bucket->env->os);
     TRY(state_prefix_init(bucket, err));
-    TRY(engine_open(bucket, err));
+    TRY(engine_find(bucket, err));
     if (!bucket->log)
         return never_written(bucket, err);
     TRY(state_prepare(bucket, err));
@@ -241,7 +241,7 @@ void state_close(struct bucket *bucket)
     struct state *state = bucket->state;
     __atomic_sub_fetch(&bucket->env->delta_bytes, state->counted_bytes, __ATOMIC_RELAXED);
     __atomic_sub_fetch(&bucket->env->written_bytes, state->written_bytes, __ATOMIC_RELAXED);
-    kv_close(state->engine);
+    kv_slot_deinit(&state->engine);
     delta_unref(state->active);
     delta_unref(state->frozen);
     delta_unref(state->written);

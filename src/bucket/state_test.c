@@ -181,6 +181,68 @@ static void what_is_kept_goes_when_nothing_is_written(void **state)
     bucket_unref(bucket);
 }
 
+static void expect_scan(struct bucket *bucket, int rows)
+{
+    struct bucket_scan *scan;
+    struct slice key, value;
+    int64_t log_offset;
+    bool more = true;
+    int count = -1;
+    MUST(bucket_scan_open(bucket, (struct slice){0}, true, &scan, &log_offset, &err));
+    for (; more; count++)
+        MUST(bucket_scan_next(scan, &more, &key, &value, &err));
+    bucket_scan_close(scan);
+    assert_int_equal(count, rows);
+}
+
+/* One engine at a time for three buckets: each is opened when it is asked, and closed for the next. */
+static void engines_beyond_the_limit_are_closed_and_opened_again(void **state)
+{
+    (void)state;
+    close_all();
+    open_on(bed.os, META_BED_DATA);
+    kv_env_limit(env.kv, 1);
+    struct bucket *all[BUCKETS];
+    for (int32_t i = 0; i < BUCKETS; i++) {
+        all[i] = buckets_find(buckets, table->table_id, -1, i);
+        put(all[i], "a");
+        bucket_state_flush(all[i]);
+    }
+    assert_int_equal(kv_env_open_count(env.kv), 1);
+    env.delta_bytes_max = 1;
+    for (int round = 0; round < 2; round++) {
+        for (int32_t i = 0; i < BUCKETS; i++) {
+            buckets_tick(buckets); /* lets go of the rows in memory */
+            assert_value(all[i], round ? "b" : "a");
+            expect_scan(all[i], ROUND_ROWS);
+            assert_int_equal(kv_env_open_count(env.kv), 1);
+            put(all[i], "b");
+            bucket_state_flush(all[i]);
+        }
+    }
+    for (int32_t i = 0; i < BUCKETS; i++)
+        bucket_unref(all[i]);
+}
+
+static void an_engine_is_not_opened_before_it_is_asked(void **state)
+{
+    (void)state;
+    struct slice value;
+    struct bucket *bucket = buckets_find(buckets, table->table_id, -1, 0);
+    put(bucket, "a");
+    bucket_state_flush(bucket);
+    bucket_unref(bucket);
+    close_all();
+    open_on(bed.os, META_BED_DATA);
+    bucket = buckets_find(buckets, table->table_id, -1, 0);
+    assert_int_equal(kv_env_open_count(env.kv), 0);
+    MUST_FAIL(ERR_WOULD_BLOCK, bucket_lookup(bucket, key_of(7), false, &bed.arena, &value, &err));
+    assert_value(bucket, "a");
+    assert_int_equal(kv_env_open_count(env.kv), 1);
+    MUST(bucket_lookup(bucket, key_of(7), false, &bed.arena, &value, &err));
+    bucket_unref(bucket);
+}
+
 static bool writing;
 
 static void write_states(void *arg)
@@ -215,4 +277,5 @@ static void puts_go_on_beside_the_writing(void **state)
 
 TESTS("bucket.state", TEST_BED(rows_that_the_engine_got_are_kept_until_the_next_ones),
       TEST_BED(what_is_kept_has_a_limit), TEST_BED(what_is_kept_goes_when_nothing_is_written),
-      TEST_BED(puts_go_on_beside_the_writing))
+      TEST_BED(engines_beyond_the_limit_are_closed_and_opened_again),
+      TEST_BED(an_engine_is_not_opened_before_it_is_asked), TEST_BED(puts_go_on_beside_the_writing))

@@ -195,7 +195,7 @@ bool bucket_unwait(struct bucket *bucket, struct bucket_waiter *waiter)
 
 void bucket_tell_refused(struct bucket *bucket, enum err_code code, const struct err *err)
 {
-    if (!err || (code != ERR_DISK_FULL && code != ERR_IO && code != ERR_FAILED_STORAGE))
+    if (!err || (code != ERR_DISK_FULL && code != ERR_IO && code != ERR_FAILED_STORAGE && code != ERR_CORRUPT))
         return;
     const struct table_info *table = bucket_table(bucket);
     trace_warn_limited(bucket->env->trace, "bucket", "write_refused", trace_slice("table", table->name),

@@ -8,8 +8,10 @@ struct kv_options kv_options_default(void)
 
 void kv_env_destroy(struct kv_env *env)
 {
-    if (env)
-        env->ops->env_destroy(env);
+    if (!env)
+        return;
+    kv_slots_deinit(&env->slots);
+    env->ops->env_destroy(env);
 }
 
 enum err_code kv_open(struct kv_env *env, const char *dir, struct kv **kv, struct err *err)

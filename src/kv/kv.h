@@ -39,6 +39,34 @@ MUST_CHECK enum err_code kv_open(struct kv_env *env, const char *dir, struct kv 
 /* (blocks) NULL is fine. */
 void kv_close(struct kv *kv);
 
+/* ---- stores that are open only while they are asked for ---- */
+
+#define KV_OPEN_MAX_DEFAULT 256
+
+/* A store that is opened when it is taken and not open, and closed, those first that were not taken for long, when too
+ * many of the environment's are. The caller's storage, the members are kv's; the zero value is no store. */
+struct kv_slot {
+    struct kv_env *env;
+    char *dir;
+    struct kv *kv;
+    int users;
+    bool used, busy;
+    struct kv_slot *next, *prev;
+};
+
+/* At most so many are open at a time, but for those that are in use; from the next opening on. */
+void kv_env_limit(struct kv_env *env, uint32_t open_max);
+uint32_t kv_env_open_count(struct kv_env *env);
+
+/* Touches no file. */
+void kv_slot_init(struct kv_slot *slot, struct kv_env *env, const char *dir);
+/* Closes (blocks). Nobody may have it. Fine for the zero value. */
+void kv_slot_deinit(struct kv_slot *slot);
+/* The store, open until the release; any number may have it (blocks if it may). Without a disk or lock where it is
+ * open. errors  WOULD_BLOCK: it is not open, and may_block is not set; as kv_open. */
+MUST_CHECK enum err_code kv_slot_take(struct kv_slot *slot, bool may_block, struct kv **kv, struct err *err);
+void kv_slot_release(struct kv_slot *slot);
+
 /* ---- reads ---- */
 
 /* A value held in place; the zero value is empty. */

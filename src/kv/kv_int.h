@@ -7,10 +7,22 @@
 
 struct kv_ops;
 
+/* Of the stores in slots those that are open. */
+struct kv_slots {
+    struct os_mutex mutex;
+    struct os_cond changed; /* a slot is no longer busy */
+    struct kv_slot *newest, *oldest;
+    uint32_t open_count, open_max;
+};
+
 struct kv_env {
     const struct kv_ops *ops;
     struct os *os;
+    struct kv_slots slots;
 };
+
+void kv_slots_init(struct kv_slots *slots, struct os *os);
+void kv_slots_deinit(struct kv_slots *slots);
 
 struct kv {
     struct kv_env *env;

@@ -382,6 +382,7 @@ static const struct kv_ops ops = {
 struct kv_env *kv_env_memory(struct os *os)
 {
     struct kv_env *env = mem_zalloc(sizeof *env);
-    *env = (struct kv_env){&ops, os};
+    *env = (struct kv_env){.ops = &ops, .os = os};
+    kv_slots_init(&env->slots, os);
     return env;
 }

@@ -321,6 +321,7 @@ struct kv_env *kv_env_rocksdb(struct os *os, const struct kv_options *options)
     env->sst = rocksdb_envoptions_create();
     env->ingest = rocksdb_ingestexternalfileoptions_create();
     rocksdb_ingestexternalfileoptions_set_move_files(env->ingest, 1);
-    env->head = (struct kv_env){&ops, os};
+    env->head = (struct kv_env){.ops = &ops, .os = os};
+    kv_slots_init(&env->head.slots, os);
     return &env->head;
 }

@@ -37,6 +37,7 @@ static void process_gauges(struct print *print)
     gauge(print, METRIC_LEADERS, METRIC_NO_LABELS, (int64_t)buckets);
     gauge(print, METRIC_DELTA_BYTES, METRIC_NO_LABELS,
           (int64_t)__atomic_load_n(&server->env.delta_bytes, __ATOMIC_RELAXED));
+    gauge(print, METRIC_KV_OPEN, METRIC_NO_LABELS, kv_env_open_count(server->kv));
     gauge(print, METRIC_WRITTEN_BYTES, METRIC_NO_LABELS,
           (int64_t)__atomic_load_n(&server->env.written_bytes, __ATOMIC_RELAXED));
     gauge(print, METRIC_RESIDENT_BYTES, METRIC_NO_LABELS, (int64_t)os_resident_bytes(server->os));

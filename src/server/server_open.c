@@ -157,6 +157,7 @@ static enum err_code all_open(struct server *server, struct err *err)
     TRY(meta_open(server->os, &config, &server->meta, err));
     server_options_open(server);
     server->kv = kv_env_rocksdb(server->os, &kv);
+    kv_env_limit(server->kv, (uint32_t)conf_i64(server->conf, CONF_KV_OPEN_MAX));
     server->tiering = tiering_create(server->os, meta_run_epoch_base(server->meta), server_tiering_wake, server);
     TRY(pool_create(server->os, "request", SERVER_POOL_THREADS_MAX, &server->pool, err));
     TRY(pool_create(server->os, "flush", SERVER_FLUSH_THREADS_MAX, &server->flush_pool, err));
