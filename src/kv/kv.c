@@ -101,6 +101,8 @@ static enum err_code check_size(const struct kv_change *change, struct err *err)
 enum err_code kv_run_begin(struct kv *kv, struct kv_run **run, struct err *err)
 {
     ASSERT(!kv->run);
+    if (kv->read_only)
+        return err_set(err, ERR_DISK_FULL, "the store was opened while the disk was full");
     TRY(kv->env->ops->run_begin(kv, run, err));
     (*run)->kv = kv;
     kv->run = *run;

@@ -33,7 +33,9 @@ struct kv_env *kv_env_rocksdb(struct os *os, const struct kv_options *options);
 struct kv_env *kv_env_memory(struct os *os);
 void kv_env_destroy(struct kv_env *env); /* all its stores are closed; NULL is fine */
 
-/* Opens the store in dir, made if it is not there; its parent must be (blocks: 6 to 9 ms, 6 descriptors, 160 KB).
+/* Opens the store in dir, made if it is not there; its parent must be (blocks: 6 to 9 ms, 6 descriptors, 160 KB). On a
+ * full disk a store that is there can be read all the same, and a run says DISK_FULL.
+ *
  * errors  CORRUPT, IO, DISK_FULL, LOCKED (another process has it). */
 MUST_CHECK enum err_code kv_open(struct kv_env *env, const char *dir, struct kv **kv, struct err *err);
 /* (blocks) NULL is fine. */
@@ -62,8 +64,10 @@ uint32_t kv_env_open_count(struct kv_env *env);
 void kv_slot_init(struct kv_slot *slot, struct kv_env *env, const char *dir);
 /* Closes (blocks). Nobody may have it. Fine for the zero value. */
 void kv_slot_deinit(struct kv_slot *slot);
-/* The store, open until the release; any number may have it (blocks if it may). Without a disk or lock where it is
- * open. errors  WOULD_BLOCK: it is not open, and may_block is not set; as kv_open. */
+/* The store, open until the release; any number may have it (blocks if it may). Where it is open neither disk nor lock
+ * is needed. One that was opened on a full disk is opened anew as soon as nobody has it.
+ *
+ * errors  WOULD_BLOCK: it is not open, and may_block is not set; as kv_open. */
 MUST_CHECK enum err_code kv_slot_take(struct kv_slot *slot, bool may_block, struct kv **kv, struct err *err);
 void kv_slot_release(struct kv_slot *slot);
 

@@ -26,6 +26,7 @@ void kv_slots_deinit(struct kv_slots *slots);
 
 struct kv {
     struct kv_env *env;
+    bool read_only;     /* the disk was full when it was opened */
     struct kv_run *run; /* the one that is open */
 };
 

@@ -120,12 +120,22 @@ static enum err_code open_store(struct kv_env *head, const char *dir, struct kv 
     struct rocks_env *env = CONTAINER_OF(head, struct rocks_env, head);
     char *text = NULL;
     rocksdb_t *db = rocksdb_open(env->options, dir, &text);
-    TRY(result(text, "opening a store", err));
+    enum err_code code = result(text, "opening a store", err);
+    bool read_only = code == ERR_DISK_FULL; /* opening writes a little; reading need not */
+    if (read_only) {
+        text = NULL;
+        db = rocksdb_open_for_read_only(env->options, dir, 0, &text);
+        if (text)
+            rocksdb_free(text); /* the first reason counts */
+        else
+            code = OK;
+    }
+    TRY(code);
     struct rocks *rocks = mem_zalloc(sizeof *rocks);
     struct buf path = {0};
     buf_printf(&path, "%s/ingest.run", dir); /* a name that RocksDB takes for none of its own */
     (void)buf_cstr(&path);
-    *rocks = (struct rocks){{.env = head}, db, (char *)path.ptr};
+    *rocks = (struct rocks){{.env = head, .read_only = read_only}, db, (char *)path.ptr};
     *kv = &rocks->head;
     return OK;
 }

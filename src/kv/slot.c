@@ -59,21 +59,27 @@ static struct kv_slot *victim(struct kv_slots *slots)
     return NULL;
 }
 
-/* Closes until one more may be opened. The mutex is let go meanwhile. */
+/* Closes one that was claimed. The mutex is let go meanwhile. */
+static void close_locked(struct kv_slots *slots, struct kv_slot *slot)
+{
+    slots->open_count--;
+    slot->busy = true;
+    os_mutex_unlock(&slots->mutex);
+    kv_close(slot->kv);
+    os_mutex_lock(&slots->mutex);
+    slot->kv = NULL;
+    slot->busy = false;
+    os_cond_broadcast(&slots->changed);
+}
+
+/* Until one more may be opened. */
 static void make_room_locked(struct kv_slots *slots)
 {
     while (slots->open_count >= slots->open_max) {
         struct kv_slot *slot = victim(slots);
         if (!slot)
             return; /* more than there should be, for a while */
-        slots->open_count--;
-        slot->busy = true;
-        os_mutex_unlock(&slots->mutex);
-        kv_close(slot->kv);
-        os_mutex_lock(&slots->mutex);
-        slot->kv = NULL;
-        slot->busy = false;
-        os_cond_broadcast(&slots->changed);
+        close_locked(slots, slot);
     }
 }
 
@@ -95,26 +101,39 @@ static enum err_code open_locked(struct kv_slot *slot, struct err *err)
     return code;
 }
 
-enum err_code kv_slot_take(struct kv_slot *slot, bool may_block, struct kv **kv, struct err *err)
+/* Waits for the disk. */
+static enum err_code take_blocking(struct kv_slot *slot, struct err *err)
 {
     struct kv_slots *slots = &slot->env->slots;
     enum err_code code = OK;
-    bool taken = take_open(slot);
-    if (!taken && !may_block)
-        return err_set(err, ERR_WOULD_BLOCK, "%s is not open", slot->dir);
-    if (!taken)
-        os_mutex_lock(&slots->mutex);
-    bool locked = !taken;
+    bool taken = false;
+    os_mutex_lock(&slots->mutex);
     while (code == OK && !taken) {
         while (slot->busy)
             os_cond_wait(&slots->changed, &slots->mutex);
-        taken = take_open(slot);
-        if (!taken)
+        if (slot->kv && slot->kv->read_only && claim_unused(slot)) {
+            list_remove(slot);
+            close_locked(slots, slot);
+        }
+        if (!slot->busy && !slot->kv)
             code = open_locked(slot, err);
+        taken = code == OK && take_open(slot);
     }
-    if (locked)
-        os_mutex_unlock(&slots->mutex);
-    TRY(code);
+    os_mutex_unlock(&slots->mutex);
+    return code;
+}
+
+enum err_code kv_slot_take(struct kv_slot *slot, bool may_block, struct kv **kv, struct err *err)
+{
+    bool taken = take_open(slot);
+    if (!taken && !may_block)
+        return err_set(err, ERR_WOULD_BLOCK, "%s is not open", slot->dir);
+    if (taken && may_block && slot->kv->read_only) {
+        kv_slot_release(slot);
+        taken = false;
+    }
+    if (!taken)
+        TRY(take_blocking(slot, err));
     __atomic_store_n(&slot->used, true, __ATOMIC_RELAXED);
     *kv = slot->kv;
     return OK;

@@ -119,8 +119,16 @@ async def test_a_start_on_a_full_disk_serves_reads(server, small_disk, connect):
                 rows += BATCH_ROWS
             assert code in RETRIABLE
     ballast.unlink()
+    mark = next(server.data.glob("fluss/*/kv-0.mark"))
+    before, deadline = mark.read_bytes(), time.monotonic() + 20
+    await keyed.upsert([{"id": i, "v": "new"} for i in range(50)])
+    while mark.read_bytes() == before:  # the engine, which was opened on the full disk, takes rows again
+        assert time.monotonic() < deadline, "no rows in the engine"
+        await asyncio.sleep(0.1)
     server.restart()
-    t = await (await connect(server)).open(t.path, TABLE)
+    client = await connect(server)
+    t, keyed = await client.open(t.path, TABLE), await client.open(keyed.path, KEYED)
+    assert [r["v"] for r in await keyed.lookup([{"id": i} for i in range(100)])] == ["new"] * 50 + ["old"] * 50
     await t.append([{"a": 500, "b": "y"}])
     assert len(await t.arrow()) == rows + 1
 
