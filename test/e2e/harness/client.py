@@ -11,6 +11,7 @@ from . import canon, lake
 
 EXTERNAL = "WEIR_E2E_BOOTSTRAP" in os.environ
 LOOKUPERS = 32  # one lookuper of pyfluss does one look-up at a time, and each waits 100 ms for company
+METADATA_TRIES = 5
 _serial = itertools.count()
 _run = f"{os.getpid()}_{int(time.time()) % 100000}"
 
@@ -117,7 +118,13 @@ class Table:
 
     async def ends(self, spec=None):
         """Bucket -> offset; the next one to be written, unless spec asks for others."""
-        return await self.client.admin.list_offsets(self.path, list(range(self.buckets)), spec or fluss.OffsetSpec.latest())
+        for tries in range(METADATA_TRIES):
+            try:
+                return await self.client.admin.list_offsets(self.path, list(range(self.buckets)), spec or fluss.OffsetSpec.latest())
+            except fluss.FlussError as e:  # the client's own: an answer about metadata for another table overwrote this one's
+                if "Table info not found" not in str(e) or tries == METADATA_TRIES - 1:
+                    raise
+                await asyncio.sleep(0.1)
 
     async def scan(self, count=None, start=None, columns=None, seconds=30):
         """The changes from start (bucket -> offset; the earliest) in the order they came. Ends when count changes came,
