@@ -119,7 +119,7 @@ static inline void api_call_later(struct api_call *call)
 /* Sends the response, or the error, and frees the call. err holds the text where code is not OK. thread: any, once. */
 void api_call_finish(struct api_call *call, enum err_code code, const struct err *err);
 
-/* The body outlives the frame from now on. What was decoded before still borrows from the frame. */
+/* The body outlives the frame from now on, and call->request, which is another than before, borrows from it. */
 void api_call_keep(struct api_call *call);
 /* The handler runs once more, from the start; the body was kept. thread: any, instead of api_call_finish. */
 void api_call_again(struct api_call *call);

@@ -114,6 +114,7 @@ static enum err_code call_decode(struct api_call *call, struct err *err)
     return wire_decode(call->wire->request, call->body, &call->arena, call->request, err);
 }
 
+/* What was decoded already borrows from the body, so it is decoded again from the copy. */
 void api_call_keep(struct api_call *call)
 {
     if (call->kept.ptr)
@@ -121,6 +122,11 @@ void api_call_keep(struct api_call *call)
     buf_reserve(&call->kept, call->body.len + 1);
     buf_put_slice(&call->kept, call->body);
     call->body = buf_view(&call->kept);
+    if (!call->request)
+        return;
+    call->request = arena_zalloc(&call->arena, call->wire->request->size);
+    enum err_code code = wire_decode(call->wire->request, call->body, &call->arena, call->request, NULL);
+    ASSERT(code == OK); /* the same bytes as before */
 }
 
 static void call_run(struct api_call *call)
@@ -166,9 +172,9 @@ void api_call_restart(struct api_call *call)
 void api_call_again(struct api_call *call)
 {
     wire_message_release(call->wire->response, call->response);
+    call->request = call->response = NULL;
     api_call_keep(call);
     arena_deinit(&call->arena);
-    call->request = call->response = NULL;
     call->failed = false;
     if (call->starved) {
         api_room_wait(call);

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from harness.weir import Weir, verify
-from harness.wire import BATCH_ROWS, BATCH_SCHEMA, Wire, WireError, crc32c, golden_batches, produce
+from harness.wire import BATCH_ROWS, BATCH_SCHEMA, KEYS, SUCCESS, Wire, WireError, crc32c, decode, golden_batches, produce
 
 TABLE = pa.schema([(n, getattr(pa, t)()) for n, t in BATCH_SCHEMA])
 STAMP = 21  # bytes at the front that the server may change: base offset, length, magic, time
@@ -185,6 +185,25 @@ async def test_an_answer_says_how_far_it_left_batches_away(client, shared):
         assert ask({"type": COMPOUND}) == everything
         whole = fetch(w, table.id, 0, filter_predicate=leaf(EQUAL, 1), filter_schema_id=7)
         assert "filtered_end_offset" not in whole and len(list(split(whole["records"]))) == 6
+
+
+async def test_a_fetch_that_waits_keeps_its_condition(client, shared):
+    """While it waits, other requests of its connection come into the memory that it came in."""
+    table = await numbered(client, [1])
+    note = {"literal_type": 8, "is_null": False, "string_value": "5.1"}
+    request = {"follower_server_id": -1, "max_bytes": 16 << 20, "min_bytes": 1, "max_wait_ms": 20000,
+               "tables_req": [{"table_id": table.id, "projection_pushdown_enabled": False, "filter_schema_id": 1,
+                               "filter_predicate": {"type": LEAF, "leaf": {"function": EQUAL, "field_id": 1, "literals": [note]}},
+                               "buckets_req": [{"bucket_id": 0, "fetch_offset": 3, "max_fetch_bytes": 1 << 20}]}]}
+    with Wire(shared.bootstrap, timeout=30) as w:
+        waiting = w.send("FETCH_LOG", request)
+        for size in (100, 1000, 10000):
+            assert w.call("DATABASE_EXISTS", {"database_name": "z" * size}) == {"exists": False}
+        await table.append_arrow(pa.RecordBatch.from_pylist([{"id": 5, "note": f"5.{i}"} for i in range(3)], EVENTS))
+        kind, answered, body = await asyncio.to_thread(w.receive)
+        assert (kind, answered) == (SUCCESS, waiting)
+        [bucket] = decode(KEYS["FETCH_LOG"]["response"], body)["tables_resp"][0]["buckets_resp"]
+        assert [struct.unpack_from("<q", b)[0] for b in split(bucket["records"])] == [3] and "filtered_end_offset" not in bucket
 
 
 async def test_small_limits_still_reach_what_matches(client, shared):

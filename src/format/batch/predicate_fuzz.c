@@ -28,7 +28,7 @@ static struct datum literal_read(struct input *in, const struct type *type)
         memcpy(&value.f64, &bits, sizeof bits);
         break;
     case TYPE_DECIMAL:
-        value.decimal = (__int128)(int64_t)bits << (bits & 63);
+        value.decimal = (__int128)(int64_t)bits * ((__int128)1 << (bits & 63));
         break;
     case TYPE_TIMESTAMP:
         value.ts.millis = (int64_t)bits;
