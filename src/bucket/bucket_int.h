@@ -156,9 +156,9 @@ struct bucket_ticked {
     size_t written_bytes; /* of rows kept though it has them */
     int64_t written_ns;   /* since when */
 };
-/* Asks for a state flush where age or log to replay say so, and lets go what was kept for long without a write. */
+/* Asks for a state flush where age or log to replay say so. */
 void bucket_tick(struct bucket *bucket, int64_t now_ns, struct bucket_ticked *tick);
-/* Lets go of rows kept though the engine has them. */
+/* Lets go of rows kept though the engine has them. Giving back so much memory takes a while: under no mutex. */
 void bucket_forget_written(struct bucket *bucket);
 void bucket_want_state_flush(struct bucket *bucket);
 /* Brings env->delta_bytes and env->written_bytes up to date. */

@@ -494,11 +494,13 @@ void buckets_tick(struct buckets *buckets)
 {
     struct bucket_env *env = buckets->env;
     os_mutex_lock(&buckets->mutex);
-    struct chosen chosen = tick_locked(buckets, os_mono_ns(env->os));
+    int64_t now_ns = os_mono_ns(env->os);
+    struct chosen chosen = tick_locked(buckets, now_ns);
     os_mutex_unlock(&buckets->mutex);
     if (chosen.largest && __atomic_load_n(&env->delta_bytes, __ATOMIC_RELAXED) > env->delta_bytes_max)
         bucket_want_state_flush(chosen.largest);
-    if (chosen.oldest && __atomic_load_n(&env->written_bytes, __ATOMIC_RELAXED) > written_bytes_max(env))
+    if (chosen.oldest && (__atomic_load_n(&env->written_bytes, __ATOMIC_RELAXED) > written_bytes_max(env) ||
+                          now_ns - chosen.oldest_ns > env->delta_age_ms_max * 1000000))
         bucket_forget_written(chosen.oldest);
     bucket_unref(chosen.largest);
     bucket_unref(chosen.oldest);

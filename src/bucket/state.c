@@ -117,8 +117,6 @@ void bucket_tick(struct bucket *bucket, int64_t now_ns, struct bucket_ticked *ti
     os_mutex_unlock(&bucket->mutex);
     if (some && (old || much))
         bucket_want_state_flush(bucket);
-    if (!some && old)
-        bucket_forget_written(bucket);
     tick->active_bytes = some ? bytes : 0;
 }
 

@@ -90,22 +90,29 @@ static void expect_trim(struct server_bed *bed, int64_t table_id)
     fail_msg("no segment has gone");
 }
 
+/* A server with segments of a batch each and rows in them; gives the table's id. */
+static int64_t start(struct server_bed *bed, const char *check_interval)
+{
+    const char *const options[] = {check_interval, "log.segment.file-size=120b", NULL};
+    struct err error = {0};
+    held_clock_set(NOVEMBER_11);
+    if (server_bed_try_on(held_clock_os(), bed, options, &error) != OK)
+        fail_msg("%s", error.text);
+    server_addresses(bed->server, &bed->addresses);
+    int64_t table_id = create(bed);
+    for (int i = 0; i < ROWS; i++)
+        append(bed, table_id);
+    return table_id;
+}
+
 static void a_clock_that_jumps_trims_nothing_at_once(void **state)
 {
     (void)state;
-    static const char *const options[] = {"log.retention.check-interval=300 ms", "log.segment.file-size=120b", NULL};
     struct server_bed bed;
     struct buf trace = {0};
-    struct err error = {0};
     test_captured_take(&trace); /* of tests before */
     buf_reset(&trace);
-    held_clock_set(NOVEMBER_11);
-    if (server_bed_try_on(held_clock_os(), &bed, options, &error) != OK)
-        fail_msg("%s", error.text);
-    server_addresses(bed.server, &bed.addresses);
-    int64_t table_id = create(&bed);
-    for (int i = 0; i < ROWS; i++)
-        append(&bed, table_id);
+    int64_t table_id = start(&bed, "log.retention.check-interval=300 ms");
     os_sleep_ns(os_real(), 600000000); /* so that there was a check before */
     held_clock_jump(DAYS(30));
     expect_trim(&bed, table_id); /* believed from the next one on */
@@ -118,16 +125,8 @@ static void a_clock_that_jumps_trims_nothing_at_once(void **state)
 static void time_that_passes_is_believed(void **state)
 {
     (void)state;
-    static const char *const options[] = {"log.retention.check-interval=100 ms", "log.segment.file-size=120b", NULL};
     struct server_bed bed;
-    struct err error = {0};
-    held_clock_set(NOVEMBER_11);
-    if (server_bed_try_on(held_clock_os(), &bed, options, &error) != OK)
-        fail_msg("%s", error.text);
-    server_addresses(bed.server, &bed.addresses);
-    int64_t table_id = create(&bed);
-    for (int i = 0; i < ROWS; i++)
-        append(&bed, table_id);
+    int64_t table_id = start(&bed, "log.retention.check-interval=100 ms");
     assert_int_equal(earliest(&bed, table_id), 0);
     held_clock_pass(DAYS(2));
     expect_trim(&bed, table_id);
