@@ -1,5 +1,7 @@
 #include "api/api_int.h"
 
+#define PARTS_BY_TIME 64 /* for which an offset by time counts: it may read the disk */
+
 /* Of the protocol's offset types; a fourth (3, the end when this leader took over) is for replicas. */
 static enum err_code kind_of(const struct wire_list_offsets_request *req, enum bucket_offset_kind *kind,
                              struct err *err)
@@ -27,8 +29,7 @@ enum err_code list_offsets(struct api_call *call, struct err *err)
     struct wire_list_offsets_response *resp = call->response;
     enum bucket_offset_kind kind;
     TRY(kind_of(req, &kind, err));
-    /* By time each one reads the disk. */
-    TRY(api_loop_check(call, req->bucket_id_count * (kind == BUCKET_TIMESTAMP ? 64 : 1), err));
+    TRY(api_loop_check(call, req->bucket_id_count * (kind == BUCKET_TIMESTAMP ? PARTS_BY_TIME : 1), err));
     TRY(api_answer_list(call, req->bucket_id_count, sizeof *resp->buckets_resp, err));
     resp->buckets_resp =
         ARENA_NEW_ARRAY(&call->arena, struct wire_pb_list_offsets_resp_for_bucket, req->bucket_id_count);
